@@ -5,8 +5,20 @@
 
 extern crate alloc;
 
+pub mod clock;
+pub mod codec;
 #[cfg(feature = "std")]
 pub mod coord;
+pub mod counter;
 pub mod env;
+pub mod kernel;
+pub mod replica;
+pub mod set;
 #[cfg(feature = "std")]
 pub mod store;
+
+pub use clock::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Version};
+pub use counter::{GCounter, PnCounter};
+pub use kernel::{EditError, MergeError, Replicated};
+pub use replica::{Applied, Delta, Digest, Replica, State};
+pub use set::OrSet;

@@ -1,0 +1,18 @@
+//! Identities and logical clocks: who made an update, which one, and what had been seen.
+
+mod dot;
+mod dots;
+mod lamport;
+mod names;
+mod ranges;
+mod replica_id;
+mod version;
+
+pub use dot::{Dot, EntryId};
+pub use dots::Dots;
+pub use lamport::Lamport;
+pub use names::Names;
+pub(crate) use names::{Block, Indices};
+pub(crate) use ranges::Ranges;
+pub use replica_id::{ParseReplicaIdError, ReplicaId};
+pub use version::Version;

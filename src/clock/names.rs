@@ -1,0 +1,525 @@
+//! Sets of entries, compressed so that kill lists and exceptions stay small.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{Dot, Dots, EntryId, Ranges, ReplicaId};
+
+/// A set of entries: per replica, blocks of consecutive updates that contribute the same indices.
+///
+/// The form is canonical (neighbouring blocks differ), and never a lexicographic range of
+/// `(dot, index)`: such a range would name entries that nobody meant. Typing and adding one by one
+/// is one block whatever its length, and so is a paste.
+#[derive(Clone, PartialEq, Eq, Default, Hash)]
+pub struct Names {
+    // No replica maps to an empty list.
+    blocks: BTreeMap<ReplicaId, Vec<Block>>,
+}
+
+/// The updates `first..=last`, each with the same entries.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub(crate) struct Block {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    pub(crate) indices: Indices,
+}
+
+/// A set of entry indices within an update, halved and parted by parity.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Hash)]
+pub(crate) struct Indices {
+    pub(crate) even: Ranges,
+    pub(crate) odd: Ranges,
+}
+
+impl Indices {
+    fn is_empty(&self) -> bool {
+        self.even.is_empty() && self.odd.is_empty()
+    }
+
+    fn len(&self) -> u64 {
+        self.even.len().saturating_add(self.odd.len())
+    }
+
+    fn contains(&self, index: u32) -> bool {
+        let half = u64::from(index >> 1);
+        if index & 1 == 0 {
+            self.even.contains(half)
+        } else {
+            self.odd.contains(half)
+        }
+    }
+
+    fn insert(&mut self, index: u32) {
+        let half = u64::from(index >> 1);
+        if index & 1 == 0 {
+            self.even.insert(half)
+        } else {
+            self.odd.insert(half)
+        }
+    }
+
+    fn zip(&self, other: &Indices, op: fn(&Ranges, &Ranges) -> Ranges) -> Indices {
+        Indices {
+            even: op(&self.even, &other.even),
+            odd: op(&self.odd, &other.odd),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        let even = self.even.iter().map(|half| (half as u32) << 1);
+        let odd = self.odd.iter().map(|half| (half as u32) << 1 | 1);
+        even.chain(odd)
+    }
+}
+
+type Op = fn(&Ranges, &Ranges) -> Ranges;
+
+impl Names {
+    /// The empty set.
+    pub const fn new() -> Names {
+        Names {
+            blocks: BTreeMap::new(),
+        }
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// How many entries, capped at `u64::MAX`.
+    pub fn len(&self) -> u64 {
+        let size = |b: &Block| {
+            (b.last - b.first)
+                .saturating_add(1)
+                .saturating_mul(b.indices.len())
+        };
+        self.blocks
+            .values()
+            .flatten()
+            .map(size)
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Whether `entry` is in the set. O(log blocks).
+    pub fn contains(&self, entry: EntryId) -> bool {
+        let Some(blocks) = self.blocks.get(&entry.dot.replica) else {
+            return false;
+        };
+        let at = blocks.partition_point(|block| block.last < entry.dot.counter);
+        let here = |block: &Block| block.first <= entry.dot.counter;
+        blocks
+            .get(at)
+            .is_some_and(|block| here(block) && block.indices.contains(entry.index))
+    }
+
+    /// The set of `entries`, in any order. O(n log n).
+    pub fn from_entries(mut entries: Vec<EntryId>) -> Names {
+        entries.sort_unstable();
+        let mut names = Names::new();
+        entries.into_iter().for_each(|entry| names.push(entry));
+        names
+    }
+
+    /// Adds `entry`, which must not lie before the last one of its replica. Amortised O(log r).
+    pub(crate) fn push(&mut self, entry: EntryId) {
+        let blocks = self.blocks.entry(entry.dot.replica).or_default();
+        let counter = entry.dot.counter;
+        match blocks.last_mut() {
+            Some(last) if last.first == counter => last.indices.insert(entry.index),
+            Some(last) if last.last == counter => {
+                if last.indices.contains(entry.index) {
+                    return;
+                }
+                let mut indices = last.indices.clone();
+                indices.insert(entry.index);
+                last.last -= 1;
+                blocks.push(Block {
+                    first: counter,
+                    last: counter,
+                    indices,
+                });
+            }
+            _ => {
+                let mut indices = Indices::default();
+                indices.insert(entry.index);
+                blocks.push(Block {
+                    first: counter,
+                    last: counter,
+                    indices,
+                });
+            }
+        }
+        coalesce_tail(blocks);
+    }
+
+    /// Adds the entries `index, index + 2, .. ` (`count` of them) of one update.
+    pub(crate) fn push_stride(&mut self, dot: Dot, index: u32, count: u32) {
+        let half = u64::from(index >> 1);
+        let span = Ranges::span(half, half + u64::from(count.max(1)) - 1);
+        let indices = match index & 1 {
+            0 => Indices {
+                even: span,
+                odd: Ranges::default(),
+            },
+            _ => Indices {
+                even: Ranges::default(),
+                odd: span,
+            },
+        };
+        self.add_block(
+            dot.replica,
+            Block {
+                first: dot.counter,
+                last: dot.counter,
+                indices,
+            },
+        );
+    }
+
+    /// Adds entry `index` of each of the updates `first..=last`.
+    pub(crate) fn push_column(&mut self, replica: ReplicaId, first: u64, last: u64, index: u32) {
+        let mut indices = Indices::default();
+        indices.insert(index);
+        self.add_block(
+            replica,
+            Block {
+                first,
+                last,
+                indices,
+            },
+        );
+    }
+
+    fn add_block(&mut self, replica: ReplicaId, block: Block) {
+        let blocks = self.blocks.entry(replica).or_default();
+        if blocks.last().is_none_or(|last| last.last < block.first) {
+            blocks.push(block);
+            coalesce_tail(blocks);
+            return;
+        }
+        // Only the tail from the block's first update on can change.
+        let at = blocks.partition_point(|old| old.last < block.first);
+        let tail = blocks.split_off(at);
+        let merged = combine(&tail, &[block], Ranges::union);
+        for block in merged {
+            blocks.push(block);
+            coalesce_tail(blocks);
+        }
+    }
+
+    /// Appends a decoded block; `false` if it is empty, out of order or not canonical.
+    pub(crate) fn push_block(&mut self, replica: ReplicaId, block: Block) -> bool {
+        let blocks = self.blocks.entry(replica).or_default();
+        let fits = match blocks.last() {
+            Some(last) => {
+                let touches = last.last.checked_add(1) == Some(block.first);
+                last.last < block.first && !(touches && last.indices == block.indices)
+            }
+            None => true,
+        };
+        let ok = fits && block.first <= block.last && !block.indices.is_empty();
+        blocks.push(block);
+        ok
+    }
+
+    pub(crate) fn by_replica(&self) -> impl Iterator<Item = (ReplicaId, &[Block])> {
+        self.blocks
+            .iter()
+            .map(|(&id, blocks)| (id, blocks.as_slice()))
+    }
+
+    pub(crate) fn replicas(&self) -> impl Iterator<Item = ReplicaId> + '_ {
+        self.blocks.keys().copied()
+    }
+
+    /// Every entry, ascending by update. The caller bounds the number.
+    pub fn iter(&self) -> impl Iterator<Item = EntryId> + '_ {
+        self.blocks.iter().flat_map(|(&replica, blocks)| {
+            blocks.iter().flat_map(move |block| {
+                (block.first..=block.last).flat_map(move |counter| {
+                    let dot = Dot { replica, counter };
+                    block
+                        .indices
+                        .iter()
+                        .map(move |index| EntryId { dot, index })
+                })
+            })
+        })
+    }
+
+    /// The updates that created these entries.
+    pub fn dots(&self) -> Dots {
+        let mut dots = Dots::new();
+        for (&id, blocks) in &self.blocks {
+            let mut runs = Ranges::default();
+            blocks
+                .iter()
+                .for_each(|block| runs.push(block.first, block.last));
+            dots.put(id, runs);
+        }
+        dots
+    }
+
+    /// What either set holds. O(blocks).
+    pub fn union(&self, other: &Names) -> Names {
+        let mut all = self.clone();
+        all.union_with(other);
+        all
+    }
+
+    pub(crate) fn union_with(&mut self, other: &Names) {
+        for (&id, theirs) in &other.blocks {
+            match self.blocks.get_mut(&id) {
+                Some(mine) => *mine = combine(mine, theirs, Ranges::union),
+                None => drop(self.blocks.insert(id, theirs.clone())),
+            }
+        }
+    }
+
+    /// This set without `other`. O(blocks).
+    pub fn difference(&self, other: &Names) -> Names {
+        self.zip(other, Ranges::difference)
+    }
+
+    /// What both sets hold. O(blocks).
+    pub fn intersection(&self, other: &Names) -> Names {
+        self.zip(other, Ranges::intersection)
+    }
+
+    fn zip(&self, other: &Names, op: Op) -> Names {
+        let mut out = Names::new();
+        for (&id, mine) in &self.blocks {
+            let theirs = other.blocks.get(&id).map_or(&[][..], Vec::as_slice);
+            out.put(id, combine(mine, theirs, op));
+        }
+        out
+    }
+
+    fn put(&mut self, replica: ReplicaId, blocks: Vec<Block>) {
+        if !blocks.is_empty() {
+            self.blocks.insert(replica, blocks);
+        }
+    }
+
+    /// The entries whose update is in `dots`.
+    pub fn restrict(&self, dots: &Dots) -> Names {
+        let mut out = Names::new();
+        for (&id, blocks) in &self.blocks {
+            if let Some(runs) = dots.of(id) {
+                out.put(id, restrict(blocks, runs));
+            }
+        }
+        out
+    }
+
+    /// The entries whose update is not in `dots`.
+    pub fn without(&self, dots: &Dots) -> Names {
+        self.restrict(&self.dots().difference(dots))
+    }
+}
+
+fn coalesce_tail(blocks: &mut Vec<Block>) {
+    let [.., before, last] = blocks.as_mut_slice() else {
+        return;
+    };
+    if before.last.checked_add(1) == Some(last.first) && before.indices == last.indices {
+        before.last = last.last;
+        blocks.pop();
+    }
+}
+
+fn restrict(blocks: &[Block], runs: &Ranges) -> Vec<Block> {
+    let mut out = Vec::new();
+    for &(first, last) in runs.runs() {
+        let at = blocks.partition_point(|block| block.last < first);
+        for block in blocks[at..].iter().take_while(|block| block.first <= last) {
+            let (first, last) = (block.first.max(first), block.last.min(last));
+            out.push(Block {
+                first,
+                last,
+                indices: block.indices.clone(),
+            });
+            coalesce_tail(&mut out);
+        }
+    }
+    out
+}
+
+/// Combines two lists of blocks update by update, in stretches over which neither changes.
+fn combine(a: &[Block], b: &[Block], op: Op) -> Vec<Block> {
+    let mut out = Vec::new();
+    let none = Indices::default();
+    let (mut i, mut j) = (0, 0);
+    let mut at = 0;
+    loop {
+        while a.get(i).is_some_and(|block| block.last < at) {
+            i += 1;
+        }
+        while b.get(j).is_some_and(|block| block.last < at) {
+            j += 1;
+        }
+        let (x, y) = (a.get(i), b.get(j));
+        let Some(start) = [x, y]
+            .into_iter()
+            .flatten()
+            .map(|block| block.first.max(at))
+            .min()
+        else {
+            return out;
+        };
+        let (mine, mine_ends) = stretch(x, start, &none);
+        let (theirs, theirs_end) = stretch(y, start, &none);
+        let end = mine_ends.min(theirs_end);
+        let indices = mine.zip(theirs, op);
+        if !indices.is_empty() {
+            out.push(Block {
+                first: start,
+                last: end,
+                indices,
+            });
+            coalesce_tail(&mut out);
+        }
+        if end == u64::MAX {
+            return out;
+        }
+        at = end + 1;
+    }
+}
+
+/// What `block` contributes at `start`, and the last update up to which that stays so.
+fn stretch<'a>(block: Option<&'a Block>, start: u64, none: &'a Indices) -> (&'a Indices, u64) {
+    match block {
+        None => (none, u64::MAX),
+        Some(block) if block.first > start => (none, block.first - 1),
+        Some(block) => (&block.indices, block.last),
+    }
+}
+
+impl From<EntryId> for Names {
+    fn from(entry: EntryId) -> Names {
+        let mut one = Names::new();
+        one.push(entry);
+        one
+    }
+}
+
+impl FromIterator<EntryId> for Names {
+    fn from_iter<I: IntoIterator<Item = EntryId>>(entries: I) -> Names {
+        Names::from_entries(entries.into_iter().collect())
+    }
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut set = f.debug_set();
+        for (id, blocks) in &self.blocks {
+            for block in blocks {
+                let indices: Vec<u32> = block.indices.iter().take(8).collect();
+                set.entry(&format_args!(
+                    "{id:?}:{}..={}.{indices:?}",
+                    block.first, block.last
+                ));
+            }
+        }
+        set.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+
+    fn entry(replica: u64, counter: u64, index: u32) -> EntryId {
+        EntryId::new(
+            Dot::new(ReplicaId::from(u128::from(replica)), counter),
+            index,
+        )
+    }
+
+    /// A pseudo-random set over 2 replicas, 5 updates and 4 indices.
+    fn set(seed: u64) -> BTreeSet<EntryId> {
+        let mut bits = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.rotate_left(31);
+        let mut out = BTreeSet::new();
+        for replica in 1..=2 {
+            for counter in 1..=5 {
+                for index in 0..4 {
+                    bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    if bits >> 61 < 4 {
+                        out.insert(entry(replica, counter, index));
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    fn same(names: &Names, entries: &BTreeSet<EntryId>) {
+        let listed: BTreeSet<EntryId> = names.iter().collect();
+        assert_eq!(&listed, entries);
+        assert_eq!(
+            names,
+            &entries.iter().copied().collect::<Names>(),
+            "not canonical"
+        );
+        assert_eq!(names.len(), entries.len() as u64);
+    }
+
+    #[test]
+    fn algebra_agrees_with_plain_sets() {
+        for seed in 0..400 {
+            let (p, q) = (set(seed), set(seed + 1000));
+            let (x, y): (Names, Names) = (p.iter().copied().collect(), q.iter().copied().collect());
+            same(&x, &p);
+            same(&x.union(&y), &(&p | &q));
+            same(&x.intersection(&y), &(&p & &q));
+            same(&x.difference(&y), &(&p - &q));
+            let dots: Dots = q.iter().take(4).map(|entry| entry.dot).collect();
+            same(
+                &x.restrict(&dots),
+                &p.iter().copied().filter(|e| dots.contains(e.dot)).collect(),
+            );
+            same(
+                &x.without(&dots),
+                &p.iter()
+                    .copied()
+                    .filter(|e| !dots.contains(e.dot))
+                    .collect(),
+            );
+            assert!(set(7).iter().all(|e| x.contains(*e) == p.contains(e)));
+        }
+    }
+
+    #[test]
+    fn typing_and_pasting_are_one_block_each() {
+        let typed: Names = (1..=10_000).map(|n| entry(1, n, 0)).collect();
+        assert_eq!(typed.blocks.values().flatten().count(), 1);
+        let mut pasted = Names::new();
+        pasted.push_stride(Dot::new(ReplicaId::from(1), 4), 0, 10_000);
+        assert_eq!(pasted.len(), 10_000);
+        assert!(pasted.contains(entry(1, 4, 19_998)) && !pasted.contains(entry(1, 4, 1)));
+    }
+
+    #[test]
+    fn a_block_may_be_added_anywhere() {
+        let mut names = Names::new();
+        names.push_column(ReplicaId::from(1), 5, 9, 1);
+        names.push_column(ReplicaId::from(1), 2, 6, 0);
+        names.push_column(ReplicaId::from(1), 1, 1, 0);
+        let want = (1..=6)
+            .map(|n| entry(1, n, 0))
+            .chain((5..=9).map(|n| entry(1, n, 1)));
+        same(&names, &want.collect());
+    }
+
+    #[test]
+    fn extreme_counters_do_not_overflow() {
+        let mut names = Names::new();
+        names.push_column(ReplicaId::from(1), 1, u64::MAX, 3);
+        assert_eq!(names.len(), u64::MAX);
+        assert!(names.difference(&names).is_empty());
+        assert_eq!(names.union(&names), names);
+    }
+}

@@ -1,0 +1,179 @@
+//! Sets of numbers as sorted, disjoint, non-adjacent inclusive ranges.
+
+use alloc::vec::Vec;
+
+/// A set of `u64` in its one canonical form: ascending ranges with a gap between any two.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Hash)]
+pub(crate) struct Ranges {
+    runs: Vec<(u64, u64)>,
+}
+
+impl Ranges {
+    pub(crate) fn span(first: u64, last: u64) -> Ranges {
+        let mut all = Ranges::default();
+        all.push(first, last);
+        all
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    pub(crate) fn runs(&self) -> &[(u64, u64)] {
+        &self.runs
+    }
+
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.runs.first().map(|run| run.0)
+    }
+
+    pub(crate) fn last(&self) -> Option<u64> {
+        self.runs.last().map(|run| run.1)
+    }
+
+    /// How many numbers, capped at `u64::MAX`.
+    pub(crate) fn len(&self) -> u64 {
+        let size = |&(first, last): &(u64, u64)| (last - first).saturating_add(1);
+        self.runs.iter().map(size).fold(0, u64::saturating_add)
+    }
+
+    pub(crate) fn contains(&self, number: u64) -> bool {
+        let at = self.runs.partition_point(|run| run.1 < number);
+        self.runs.get(at).is_some_and(|run| run.0 <= number)
+    }
+
+    /// Appends `first..=last`, none of which may lie before the last number already here.
+    pub(crate) fn push(&mut self, first: u64, last: u64) {
+        debug_assert!(first <= last);
+        match self.runs.last_mut() {
+            Some(run) if first <= run.1.saturating_add(1) => run.1 = run.1.max(last),
+            _ => self.runs.push((first, last)),
+        }
+    }
+
+    /// Adds one number, wherever it belongs.
+    pub(crate) fn insert(&mut self, number: u64) {
+        match self.runs.last() {
+            Some(run) if number < run.0 => *self = self.union(&Ranges::span(number, number)),
+            _ => self.push(number, number),
+        }
+    }
+
+    pub(crate) fn union(&self, other: &Ranges) -> Ranges {
+        let mut all = Ranges {
+            runs: Vec::with_capacity(self.runs.len() + other.runs.len()),
+        };
+        let (mut a, mut b) = (self.runs.iter().peekable(), other.runs.iter().peekable());
+        loop {
+            let next = match (a.peek(), b.peek()) {
+                (Some(x), Some(y)) if x.0 <= y.0 => a.next(),
+                (_, Some(_)) => b.next(),
+                (_, None) => a.next(),
+            };
+            let Some(&(first, last)) = next else {
+                return all;
+            };
+            all.push(first, last);
+        }
+    }
+
+    pub(crate) fn intersection(&self, other: &Ranges) -> Ranges {
+        let mut common = Ranges::default();
+        let (mut i, mut j) = (0, 0);
+        while let (Some(a), Some(b)) = (self.runs.get(i), other.runs.get(j)) {
+            let (first, last) = (a.0.max(b.0), a.1.min(b.1));
+            if first <= last {
+                common.push(first, last);
+            }
+            if a.1 < b.1 { i += 1 } else { j += 1 }
+        }
+        common
+    }
+
+    pub(crate) fn difference(&self, other: &Ranges) -> Ranges {
+        let mut rest = Ranges::default();
+        let mut j = 0;
+        for &(mut first, last) in &self.runs {
+            while other.runs.get(j).is_some_and(|cut| cut.1 < first) {
+                j += 1;
+            }
+            let mut at = j;
+            loop {
+                match other.runs.get(at) {
+                    Some(cut) if cut.0 <= last => {
+                        if first < cut.0 {
+                            rest.push(first, cut.0 - 1);
+                        }
+                        if cut.1 >= last {
+                            break;
+                        }
+                        first = cut.1 + 1;
+                        at += 1;
+                    }
+                    _ => {
+                        rest.push(first, last);
+                        break;
+                    }
+                }
+            }
+        }
+        rest
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        self.runs.iter().flat_map(|&(first, last)| first..=last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+
+    /// All sets over 0..8, as bits.
+    fn set(bits: u32) -> (Ranges, BTreeSet<u64>) {
+        let numbers: BTreeSet<u64> = (0..8).filter(|n| bits >> n & 1 == 1).collect();
+        let mut ranges = Ranges::default();
+        numbers.iter().rev().for_each(|&n| ranges.insert(n));
+        (ranges, numbers)
+    }
+
+    fn same(ranges: &Ranges, numbers: &BTreeSet<u64>) {
+        assert!(
+            ranges.iter().eq(numbers.iter().copied()),
+            "{ranges:?} is not {numbers:?}"
+        );
+        assert!(
+            ranges.runs.windows(2).all(|w| w[0].1 + 1 < w[1].0),
+            "{ranges:?} is not canonical"
+        );
+        assert_eq!(ranges.len(), numbers.len() as u64);
+    }
+
+    #[test]
+    fn algebra_agrees_with_plain_sets() {
+        for a in 0..256 {
+            let (x, p) = set(a);
+            same(&x, &p);
+            assert!((0..9).all(|n| x.contains(n) == p.contains(&n)));
+            for b in 0..256 {
+                let (y, q) = set(b);
+                same(&x.union(&y), &(&p | &q));
+                same(&x.intersection(&y), &(&p & &q));
+                same(&x.difference(&y), &(&p - &q));
+            }
+        }
+    }
+
+    #[test]
+    fn the_greatest_number_does_not_overflow() {
+        let all = Ranges::span(0, u64::MAX);
+        assert_eq!(all.len(), u64::MAX);
+        assert_eq!(
+            all.difference(&Ranges::span(1, u64::MAX)),
+            Ranges::span(0, 0)
+        );
+        assert_eq!(all.union(&Ranges::span(u64::MAX, u64::MAX)), all);
+        assert!(all.difference(&all).is_empty());
+    }
+}

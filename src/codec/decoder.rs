@@ -1,0 +1,317 @@
+//! Reading bytes from anywhere.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{DecodeError, DecodeErrorKind as Kind, Limits};
+use crate::clock::{Block, Indices};
+use crate::clock::{Dot, Dots, EntryId, Names, Ranges, ReplicaId, Version};
+use crate::kernel::ShapeKind;
+
+type Result<T> = core::result::Result<T, DecodeError>;
+
+/// Reads the pieces of a frame, trusting nothing.
+#[derive(Debug)]
+pub struct Decoder<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+    table: Vec<ReplicaId>,
+    known: Dots,
+    used: Vec<bool>,
+    items_left: u64,
+    replicas_max: usize,
+    depth_left: u32,
+}
+
+impl<'a> Decoder<'a> {
+    pub(crate) fn new(bytes: &'a [u8], limits: &Limits) -> Decoder<'a> {
+        Decoder {
+            bytes,
+            at: 0,
+            end: bytes.len(),
+            table: Vec::new(),
+            known: Dots::new(),
+            used: Vec::new(),
+            items_left: limits.items_max,
+            replicas_max: limits.replicas_max,
+            depth_left: limits.depth_max,
+        }
+    }
+
+    /// The position, in bytes from the start of the frame.
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// An error of this kind at the present position.
+    pub fn error(&self, kind: Kind) -> DecodeError {
+        DecodeError {
+            offset: self.at,
+            kind,
+        }
+    }
+
+    /// Fails with `kind` at the present position unless `ok`.
+    pub fn require(&self, ok: bool, kind: Kind) -> Result<()> {
+        if ok { Ok(()) } else { Err(self.error(kind)) }
+    }
+
+    /// How many bytes are left in the present piece.
+    pub fn remaining(&self) -> usize {
+        self.end - self.at
+    }
+
+    /// Reads one byte.
+    pub fn byte(&mut self) -> Result<u8> {
+        Ok(self.raw(1)?[0])
+    }
+
+    /// Reads `len` bytes.
+    pub fn raw(&mut self, len: usize) -> Result<&'a [u8]> {
+        self.require(len <= self.remaining(), Kind::Truncated)?;
+        let piece = &self.bytes[self.at..self.at + len];
+        self.at += len;
+        Ok(piece)
+    }
+
+    /// Reads a number in minimal LEB128.
+    pub fn varint(&mut self) -> Result<u64> {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            self.require(bits << shift >> shift == bits, Kind::OutOfRange)?;
+            number |= bits << shift;
+            if byte & 0x80 == 0 {
+                self.require(byte != 0 || shift == 0, Kind::NotCanonical)?;
+                return Ok(number);
+            }
+        }
+        Err(self.error(Kind::OutOfRange))
+    }
+
+    /// Reads a number of at most 32 bits.
+    pub fn varint_u32(&mut self) -> Result<u32> {
+        let number = self.varint()?;
+        u32::try_from(number).map_err(|_| self.error(Kind::OutOfRange))
+    }
+
+    /// Reads how many items follow, each at least `item_bytes_min` long.
+    pub fn count(&mut self, item_bytes_min: usize) -> Result<usize> {
+        let count = self.varint()?;
+        let most = (self.remaining() / item_bytes_min.max(1)) as u64;
+        self.require(count <= most, Kind::Truncated)?;
+        self.require(count <= self.items_left, Kind::LimitExceeded)?;
+        self.items_left -= count;
+        Ok(count as usize)
+    }
+
+    /// Reads bytes with their length before them.
+    pub fn bytes(&mut self) -> Result<&'a [u8]> {
+        let len = self.length()?;
+        self.raw(len)
+    }
+
+    /// Reads a UTF-8 text with its length in bytes before it.
+    pub fn text(&mut self) -> Result<&'a str> {
+        let len = self.length()?;
+        let start = self.at;
+        let bytes = self.raw(len)?;
+        core::str::from_utf8(bytes).map_err(|fault| DecodeError {
+            offset: start + fault.valid_up_to(),
+            kind: Kind::Utf8,
+        })
+    }
+
+    fn length(&mut self) -> Result<usize> {
+        let len = self.varint()?;
+        self.require(len <= self.remaining() as u64, Kind::Truncated)?;
+        Ok(len as usize)
+    }
+
+    /// Reads a piece with its length before it; `body` must use it up.
+    pub fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let len = self.length()?;
+        let outer = self.end;
+        self.end = self.at + len;
+        let value = body(self)?;
+        self.finish()?;
+        self.end = outer;
+        Ok(value)
+    }
+
+    /// Like [`nested`](Decoder::nested), one level deeper in the nesting of shapes.
+    pub fn deeper<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.require(self.depth_left > 0, Kind::LimitExceeded)?;
+        self.depth_left -= 1;
+        let value = body(self)?;
+        self.depth_left += 1;
+        Ok(value)
+    }
+
+    /// Fails unless the present piece is used up.
+    pub(crate) fn finish(&self) -> Result<()> {
+        self.require(self.remaining() == 0, Kind::TrailingBytes)
+    }
+
+    /// Reads the table of replicas: strictly ascending.
+    pub(crate) fn table(&mut self) -> Result<()> {
+        let count = self.count(16)?;
+        self.require(count <= self.replicas_max, Kind::LimitExceeded)?;
+        let mut table = Vec::with_capacity(count);
+        for _ in 0..count {
+            let mut bytes = [0; 16];
+            bytes.copy_from_slice(self.raw(16)?);
+            let id = ReplicaId::from_bytes(bytes);
+            self.require(
+                table.last().is_none_or(|last| *last < id),
+                Kind::NotCanonical,
+            )?;
+            table.push(id);
+        }
+        self.used = vec![false; table.len()];
+        self.table = table;
+        Ok(())
+    }
+
+    /// Fails unless every replica of the table was named.
+    pub(crate) fn finish_table(&self) -> Result<()> {
+        self.require(self.used.iter().all(|used| *used), Kind::NotCanonical)
+    }
+
+    /// Reads a replica.
+    pub fn replica(&mut self) -> Result<ReplicaId> {
+        let at = self.varint()?;
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        match (self.table.get(at), self.used.get_mut(at)) {
+            (Some(id), Some(used)) => {
+                *used = true;
+                Ok(*id)
+            }
+            _ => Err(self.error(Kind::OutOfRange)),
+        }
+    }
+
+    /// Reads the name of an update.
+    pub fn dot(&mut self) -> Result<Dot> {
+        let replica = self.replica()?;
+        let counter = self.varint()?;
+        self.require(counter > 0, Kind::OutOfRange)?;
+        Ok(Dot { replica, counter })
+    }
+
+    /// Reads the name of an entry.
+    pub fn entry(&mut self) -> Result<EntryId> {
+        let dot = self.dot()?;
+        Ok(EntryId {
+            dot,
+            index: self.varint_u32()?,
+        })
+    }
+
+    /// Reads a version, whose replicas are exactly the table.
+    pub(crate) fn version(&mut self) -> Result<Version> {
+        let mut version = Version::new();
+        for at in 0..self.table.len() {
+            let seen = self.varint()?;
+            self.require(seen > 0, Kind::OutOfRange)?;
+            self.used[at] = true;
+            version.raise(self.table[at], seen);
+        }
+        self.known = Dots::from(&version);
+        Ok(version)
+    }
+
+    /// The updates that the state being read includes.
+    pub fn known(&self) -> &Dots {
+        &self.known
+    }
+
+    /// Reads the kind of a shape, which must be `expected`.
+    pub fn shape(&mut self, expected: ShapeKind) -> Result<()> {
+        let at = self.at;
+        let found = self.byte()?;
+        let fault = |kind| Err(DecodeError { offset: at, kind });
+        match found {
+            _ if found == expected as u8 => Ok(()),
+            1..=ShapeKind::LAST => fault(Kind::ShapeMismatch {
+                expected: expected as u8,
+                found,
+            }),
+            _ => fault(Kind::NeedsNewer {
+                unknown: u32::from(found),
+            }),
+        }
+    }
+
+    /// Reads a set of updates.
+    pub fn dots(&mut self) -> Result<Dots> {
+        let mut dots = Dots::new();
+        let mut before = None;
+        for _ in 0..self.count(4)? {
+            let id = self.ascending_replica(&mut before)?;
+            let runs = self.ranges(1, u64::MAX)?;
+            self.require(!runs.is_empty(), Kind::NotCanonical)?;
+            dots.put(id, runs);
+        }
+        Ok(dots)
+    }
+
+    fn ascending_replica(&mut self, before: &mut Option<ReplicaId>) -> Result<ReplicaId> {
+        let id = self.replica()?;
+        self.require(before.is_none_or(|last| last < id), Kind::NotCanonical)?;
+        *before = Some(id);
+        Ok(id)
+    }
+
+    /// Reads ranges of numbers within `least..=most`.
+    pub(crate) fn ranges(&mut self, least: u64, most: u64) -> Result<Ranges> {
+        let mut ranges = Ranges::default();
+        let mut next = Some(least);
+        for _ in 0..self.count(2)? {
+            let (gap, more) = (self.varint()?, self.varint()?);
+            let first = next.and_then(|next| next.checked_add(gap));
+            let last = first
+                .and_then(|first| first.checked_add(more))
+                .filter(|last| *last <= most);
+            let (Some(first), Some(last)) = (first, last) else {
+                return Err(self.error(Kind::OutOfRange));
+            };
+            ranges.push(first, last);
+            next = last.checked_add(2);
+        }
+        Ok(ranges)
+    }
+
+    /// Reads a set of entries.
+    pub fn names(&mut self) -> Result<Names> {
+        let mut names = Names::new();
+        let mut before = None;
+        for _ in 0..self.count(6)? {
+            let id = self.ascending_replica(&mut before)?;
+            let blocks = self.count(4)?;
+            self.require(blocks > 0, Kind::NotCanonical)?;
+            let mut next = Some(1u64);
+            for _ in 0..blocks {
+                let (gap, more) = (self.varint()?, self.varint()?);
+                let first = next.and_then(|next| next.checked_add(gap));
+                let last = first.and_then(|first| first.checked_add(more));
+                let (Some(first), Some(last)) = (first, last) else {
+                    return Err(self.error(Kind::OutOfRange));
+                };
+                let half_max = u64::from(u32::MAX >> 1);
+                let even = self.ranges(0, half_max)?;
+                let odd = self.ranges(0, half_max)?;
+                let block = Block {
+                    first,
+                    last,
+                    indices: Indices { even, odd },
+                };
+                self.require(names.push_block(id, block), Kind::NotCanonical)?;
+                next = last.checked_add(1);
+            }
+        }
+        Ok(names)
+    }
+}

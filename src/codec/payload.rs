@@ -1,0 +1,152 @@
+//! Values inside entries.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Debug;
+
+use super::encoder::varint;
+use super::{DecodeErrorKind as Kind, Decoder, Limits};
+
+/// A value that an entry carries, with one byte string per value.
+///
+/// Peers that do not know a type compare its values as bytes, hence the law: equal values have
+/// equal bytes, and `decode` refuses every other spelling.
+pub trait Payload: Clone + PartialEq + Debug + Send + Sync + 'static {
+    /// Appends the bytes of this value.
+    fn encode(&self, out: &mut Vec<u8>);
+
+    /// Reads a value that uses up all of `bytes`; `None` if these are not the bytes of one.
+    fn decode(bytes: &[u8]) -> Option<Self>;
+}
+
+/// Reads with a decoder that must be used up.
+fn whole<T>(
+    bytes: &[u8],
+    read: impl FnOnce(&mut Decoder<'_>) -> Result<T, super::DecodeError>,
+) -> Option<T> {
+    let mut decoder = Decoder::new(bytes, &Limits::default());
+    let value = read(&mut decoder).ok()?;
+    decoder.finish().ok()?;
+    Some(value)
+}
+
+impl Payload for u64 {
+    fn encode(&self, out: &mut Vec<u8>) {
+        varint(out, *self);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<u64> {
+        whole(bytes, |d| d.varint())
+    }
+}
+
+impl Payload for i64 {
+    fn encode(&self, out: &mut Vec<u8>) {
+        varint(out, (self << 1 ^ self >> 63) as u64);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<i64> {
+        u64::decode(bytes).map(|zigzag| (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
+    }
+}
+
+impl Payload for bool {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(*self));
+    }
+
+    fn decode(bytes: &[u8]) -> Option<bool> {
+        match bytes {
+            [0] => Some(false),
+            [1] => Some(true),
+            _ => None,
+        }
+    }
+}
+
+impl Payload for String {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.as_bytes());
+    }
+
+    fn decode(bytes: &[u8]) -> Option<String> {
+        core::str::from_utf8(bytes).ok().map(String::from)
+    }
+}
+
+impl Payload for Vec<u8> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Vec<u8>> {
+        Some(bytes.to_vec())
+    }
+}
+
+/// Two numbers, as a counter's increments and decrements.
+impl Payload for (u64, u64) {
+    fn encode(&self, out: &mut Vec<u8>) {
+        varint(out, self.0);
+        varint(out, self.1);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<(u64, u64)> {
+        whole(bytes, |d| Ok((d.varint()?, d.varint()?)))
+    }
+}
+
+impl Decoder<'_> {
+    /// Reads a payload with its length before it.
+    pub fn payload<V: Payload>(&mut self) -> Result<V, super::DecodeError> {
+        let at = self.offset();
+        let bytes = self.bytes()?;
+        V::decode(bytes).ok_or(super::DecodeError {
+            offset: at,
+            kind: Kind::Value,
+        })
+    }
+}
+
+impl super::Encoder {
+    /// Writes a payload with its length before it.
+    pub fn payload<V: Payload>(&mut self, value: &V) {
+        let mut bytes = Vec::new();
+        value.encode(&mut bytes);
+        self.bytes(&bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip<V: Payload>(value: V) {
+        let mut bytes = Vec::new();
+        value.encode(&mut bytes);
+        assert_eq!(V::decode(&bytes), Some(value));
+    }
+
+    #[test]
+    fn values_round_trip() {
+        [0, 1, 127, 128, u64::MAX].into_iter().for_each(round_trip);
+        [0, 1, -1, i64::MIN, i64::MAX]
+            .into_iter()
+            .for_each(round_trip);
+        [true, false].into_iter().for_each(round_trip);
+        round_trip(String::from("\u{1F309}"));
+        round_trip((7u64, u64::MAX));
+    }
+
+    #[test]
+    fn other_spellings_are_refused() {
+        assert_eq!(u64::decode(&[0x80, 0x00]), None);
+        assert_eq!(u64::decode(&[1, 1]), None);
+        assert_eq!(bool::decode(&[2]), None);
+        assert_eq!(String::decode(&[0xff]), None);
+        assert_eq!(
+            u64::decode(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]),
+            None
+        );
+    }
+}

@@ -1,0 +1,7 @@
+//! Counters.
+
+mod g_counter;
+mod pn_counter;
+
+pub use g_counter::GCounter;
+pub use pn_counter::PnCounter;

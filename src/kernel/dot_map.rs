@@ -1,0 +1,428 @@
+//! Keys with a shape each, all under the one version of the state.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::cmp::Ordering;
+
+use super::dot_fun::among;
+use super::{
+    EditError, EditView, Journal, MergeError, Part, Place, Removable, Replicated, ShapeKind, Update,
+};
+use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
+use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Key};
+
+/// Keys with a shape each. A key whose shape holds nothing is not there.
+///
+/// Sharing the version of the whole state is what keeps a key that is removed and made again free
+/// of anomalies. An index from entries to keys makes a removal cost O(log n) without naming the key.
+///
+/// Source: Almeida et al. 2018, section 7 (dot store `DotMap`).
+#[derive(Clone, Debug)]
+pub struct DotMap<K, S> {
+    // Between updates no child is bottom; within one, a child in `touched` may be.
+    children: BTreeMap<K, S>,
+    // The live entries of all children as of the last publish.
+    index: BTreeMap<EntryId, K>,
+    touched: Journal<K>,
+}
+
+impl<K: Key, S: Removable> DotMap<K, S> {
+    /// The number of keys. O(1) between updates.
+    pub fn len(&self) -> usize {
+        let touched: BTreeSet<&K> = self.touched.iter().collect();
+        let hollow = |key: &&&K| self.children.get(**key).is_some_and(S::is_bottom);
+        self.children.len() - touched.iter().filter(hollow).count()
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of `key`. O(log n).
+    pub fn get<Q>(&self, key: &Q) -> Option<&S>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.children.get(key).filter(|child| !child.is_bottom())
+    }
+
+    /// Keys and values in ascending order of keys.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &S)> {
+        self.children.iter().filter(|(_, child)| !child.is_bottom())
+    }
+
+    /// The value of `key`, to be changed by the running update. O(log n).
+    pub fn child(&mut self, key: K) -> &mut S {
+        self.touched.push(key.clone());
+        self.children
+            .entry(key)
+            .or_insert_with(|| S::empty(Place::Removable))
+    }
+
+    /// Resets the value of `key`; returns whether there was one. O(log n) and the size of the value.
+    ///
+    /// # Errors
+    /// See [`Removable::reset`].
+    pub fn remove<Q>(&mut self, key: &Q, update: &mut Update) -> Result<bool, EditError>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        let Some((key, _)) = self.children.get_key_value(key) else {
+            return Ok(false);
+        };
+        let key = key.clone();
+        let child = self.child(key);
+        let was_visible = child.visible();
+        child.reset(update)?;
+        Ok(was_visible)
+    }
+
+    fn drop_if_bottom(&mut self, key: &K) {
+        if self.children.get(key).is_some_and(S::is_bottom) {
+            self.children.remove(key);
+        }
+    }
+
+    /// The live entries created by `of`, by key.
+    fn by_key<'m>(&'m self, of: &Dots) -> BTreeMap<&'m K, Dots> {
+        let mut keys = BTreeMap::<&'m K, Dots>::new();
+        for (entry, key) in among(&self.index, of) {
+            keys.entry(key).or_default().insert(entry.dot);
+        }
+        keys
+    }
+
+    /// The entries that a join with `other` drops and adds, by key.
+    fn changed_keys(&self, mine: &Version, other: &Self, theirs: &Version) -> Changed<K> {
+        let mut changed = Changed {
+            keys: BTreeSet::new(),
+            died: Vec::new(),
+            born: Vec::new(),
+        };
+        let (mut a, mut b) = (self.index.iter().peekable(), other.index.iter().peekable());
+        while a.peek().is_some() || b.peek().is_some() {
+            let order = match (a.peek(), b.peek()) {
+                (Some((x, _)), Some((y, _))) => x.cmp(y),
+                (Some(_), None) => Ordering::Less,
+                (None, _) => Ordering::Greater,
+            };
+            let held = if order.is_le() { a.next() } else { None };
+            let offered = if order.is_ge() { b.next() } else { None };
+            match (held, offered) {
+                (Some((entry, key)), None) if theirs.contains(entry.dot) => {
+                    changed.keys.insert(key.clone());
+                    changed.died.push(*entry);
+                }
+                (None, Some((entry, key))) if !mine.contains(entry.dot) => {
+                    changed.keys.insert(key.clone());
+                    changed.born.push((*entry, key.clone()));
+                }
+                _ => {}
+            }
+        }
+        changed
+    }
+}
+
+struct Changed<K> {
+    keys: BTreeSet<K>,
+    died: Vec<EntryId>,
+    born: Vec<(EntryId, K)>,
+}
+
+impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
+    type Part = DotMapPart<K, S::Part>;
+    type Edit<'a> = EditView<'a, DotMap<K, S>>;
+    type View = BTreeMap<K, S::View>;
+    const KIND: ShapeKind = ShapeKind::DotMap;
+
+    fn empty(_: Place) -> DotMap<K, S> {
+        DotMap {
+            children: BTreeMap::new(),
+            index: BTreeMap::new(),
+            touched: Journal::new(),
+        }
+    }
+
+    fn edit<'a>(&'a mut self, update: &'a mut Update) -> EditView<'a, DotMap<K, S>> {
+        EditView::new(self, update)
+    }
+
+    fn view(&self) -> BTreeMap<K, S::View> {
+        let shown = self.iter().filter(|(_, child)| child.visible());
+        shown
+            .map(|(key, child)| (key.clone(), child.view()))
+            .collect()
+    }
+
+    fn visible(&self) -> bool {
+        self.children.values().any(S::visible)
+    }
+
+    fn is_bottom(&self) -> bool {
+        self.children.values().all(S::is_bottom)
+    }
+
+    fn entries(&self) -> u64 {
+        self.children.values().map(S::entries).sum()
+    }
+
+    fn names(&self, of: &Dots, out: &mut Names) {
+        out.union_with(&among(&self.index, of).map(|(entry, _)| entry).collect());
+    }
+
+    fn part(&self, of: &Dots) -> DotMapPart<K, S::Part> {
+        let keys = self.by_key(of).into_iter();
+        let parts = keys.filter_map(|(key, dots)| {
+            let child = self.children.get(key)?;
+            Some((key.clone(), child.part(&dots)))
+        });
+        DotMapPart(parts.collect())
+    }
+
+    fn check(&self, part: &DotMapPart<K, S::Part>, known: &Version) -> Result<u64, MergeError> {
+        let mut common = 0;
+        for (key, theirs) in &part.0 {
+            common += match self.children.get(key) {
+                Some(child) => child.check(theirs, known)?,
+                None => S::empty(Place::Removable).check(theirs, known)?,
+            };
+        }
+        Ok(common)
+    }
+
+    fn check_kill(&self, names: &Names) -> Result<(), MergeError> {
+        let mine = |entry: EntryId| Some((self.index.get(&entry)?, entry));
+        for (key, entry) in names.iter().filter_map(mine) {
+            if let Some(child) = self.children.get(key) {
+                child.check_kill(&Names::from(entry))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn kill(&mut self, names: &Names) {
+        let mut by_key = BTreeMap::<K, Vec<EntryId>>::new();
+        for entry in names.iter() {
+            if let Some(key) = self.index.remove(&entry) {
+                by_key.entry(key).or_default().push(entry);
+            }
+        }
+        for (key, entries) in by_key {
+            if let Some(child) = self.children.get_mut(&key) {
+                child.kill(&Names::from_entries(entries));
+            }
+            self.drop_if_bottom(&key);
+        }
+    }
+
+    fn adopt(&mut self, part: DotMapPart<K, S::Part>, known: &Version) {
+        for (key, theirs) in part.0 {
+            let mut names = Names::new();
+            theirs.names(&mut names);
+            let new = names.iter().filter(|entry| !known.contains(entry.dot));
+            self.index.extend(new.map(|entry| (entry, key.clone())));
+            let child = self.children.entry(key.clone());
+            child
+                .or_insert_with(|| S::empty(Place::Removable))
+                .adopt(theirs, known);
+            self.drop_if_bottom(&key);
+        }
+    }
+
+    fn check_join(
+        &self,
+        mine: &Version,
+        other: &Self,
+        theirs: &Version,
+    ) -> Result<u64, MergeError> {
+        let mut common = 0;
+        for (key, child) in &other.children {
+            common += match self.children.get(key) {
+                Some(held) => held.check_join(mine, child, theirs)?,
+                None => S::empty(Place::Removable).check_join(mine, child, theirs)?,
+            };
+        }
+        Ok(common)
+    }
+
+    fn join(&mut self, mine: &Version, other: &Self, theirs: &Version) {
+        let changed = self.changed_keys(mine, other, theirs);
+        let none = S::empty(Place::Removable);
+        for key in &changed.keys {
+            let child = self.children.entry(key.clone());
+            let child = child.or_insert_with(|| S::empty(Place::Removable));
+            child.join(mine, other.children.get(key).unwrap_or(&none), theirs);
+            self.drop_if_bottom(key);
+        }
+        changed
+            .died
+            .iter()
+            .for_each(|entry| drop(self.index.remove(entry)));
+        self.index.extend(changed.born);
+    }
+
+    fn publish(&mut self, update: &Update) -> DotMapPart<K, S::Part> {
+        update
+            .killed()
+            .iter()
+            .for_each(|entry| drop(self.index.remove(entry)));
+        let touched: BTreeSet<K> = self.touched.take().into_iter().collect();
+        let mut parts = BTreeMap::new();
+        for key in touched {
+            let Some(child) = self.children.get_mut(&key) else {
+                continue;
+            };
+            let part = child.publish(update);
+            let mut names = Names::new();
+            part.names(&mut names);
+            self.index
+                .extend(names.iter().map(|entry| (entry, key.clone())));
+            self.drop_if_bottom(&key);
+            if !part.is_empty() {
+                parts.insert(key, part);
+            }
+        }
+        DotMapPart(parts)
+    }
+
+    fn rollback(&mut self) {
+        for key in self.touched.take() {
+            if let Some(child) = self.children.get_mut(&key) {
+                child.rollback();
+            }
+            self.drop_if_bottom(&key);
+        }
+    }
+
+    fn encode(&self, encoder: &mut Encoder) {
+        encoder.byte(S::KIND as u8);
+        encoder.varint(self.children.len() as u64);
+        for (key, child) in &self.children {
+            encoder.key(key);
+            child.encode(encoder);
+        }
+    }
+
+    fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotMap<K, S>, DecodeError> {
+        decoder.shape(S::KIND)?;
+        let mut children = BTreeMap::<K, S>::new();
+        let mut index = Vec::new();
+        for _ in 0..decoder.count(3)? {
+            let key = decoder.key(children.last_key_value().map(|(key, _)| key))?;
+            let child = decoder.deeper(|d| S::decode(d, Place::Removable))?;
+            decoder.require(!child.is_bottom(), DecodeErrorKind::NotCanonical)?;
+            let mut names = Names::new();
+            child.names(decoder.known(), &mut names);
+            index.extend(names.iter().map(|entry| (entry, key.clone())));
+            children.insert(key, child);
+        }
+        Ok(DotMap {
+            children,
+            index: index.into_iter().collect(),
+            touched: Journal::new(),
+        })
+    }
+}
+
+impl<K: Key, S: Removable> Removable for DotMap<K, S> {
+    fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
+        let keys: Vec<K> = self.iter().map(|(key, _)| key.clone()).collect();
+        for key in keys {
+            self.child(key).reset(update)?;
+        }
+        Ok(())
+    }
+}
+
+/// Some entries of a [`DotMap`], by key.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DotMapPart<K, P>(BTreeMap<K, P>);
+
+impl<K, P> Default for DotMapPart<K, P> {
+    fn default() -> DotMapPart<K, P> {
+        DotMapPart(BTreeMap::new())
+    }
+}
+
+impl<K: Key, P: Part> Part for DotMapPart<K, P> {
+    const KIND: ShapeKind = ShapeKind::DotMap;
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn entries(&self) -> u64 {
+        self.0.values().map(P::entries).sum()
+    }
+
+    fn names(&self, out: &mut Names) {
+        let mut all = Vec::new();
+        for part in self.0.values() {
+            let mut names = Names::new();
+            part.names(&mut names);
+            all.extend(names.iter());
+        }
+        out.union_with(&Names::from_entries(all));
+    }
+
+    fn replicas(&self, out: &mut BTreeSet<ReplicaId>) {
+        self.0.values().for_each(|part| part.replicas(out));
+    }
+
+    fn restrict(&mut self, dots: &Dots) {
+        self.0.retain(|_, part| {
+            part.restrict(dots);
+            !part.is_empty()
+        });
+    }
+
+    fn remove(&mut self, names: &Names) {
+        self.0.retain(|_, part| {
+            part.remove(names);
+            !part.is_empty()
+        });
+    }
+
+    fn union(&mut self, other: DotMapPart<K, P>) -> Result<(), MergeError> {
+        for (key, part) in other.0 {
+            self.0.entry(key).or_default().union(part)?;
+        }
+        Ok(())
+    }
+
+    fn content(&self, out: &mut Vec<u8>) {
+        for (key, part) in &self.0 {
+            let mut bytes = Vec::new();
+            key.encode(&mut bytes);
+            out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            out.append(&mut bytes);
+            part.content(out);
+        }
+    }
+
+    fn encode(&self, encoder: &mut Encoder) {
+        encoder.byte(P::KIND as u8);
+        encoder.varint(self.0.len() as u64);
+        for (key, part) in &self.0 {
+            encoder.key(key);
+            part.encode(encoder);
+        }
+    }
+
+    fn decode(decoder: &mut Decoder<'_>) -> Result<DotMapPart<K, P>, DecodeError> {
+        decoder.shape(P::KIND)?;
+        let mut parts = BTreeMap::<K, P>::new();
+        for _ in 0..decoder.count(3)? {
+            let key = decoder.key(parts.last_key_value().map(|(key, _)| key))?;
+            let part = decoder.deeper(P::decode)?;
+            decoder.require(!part.is_empty(), DecodeErrorKind::NotCanonical)?;
+            parts.insert(key, part);
+        }
+        Ok(DotMapPart(parts))
+    }
+}

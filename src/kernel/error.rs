@@ -1,0 +1,170 @@
+//! What can go wrong in an edit and in a merge.
+
+use core::fmt;
+
+use crate::clock::{Dot, EntryId, ReplicaId};
+
+/// Why an edit was refused. The whole update is rolled back: the state is as before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum EditError {
+    /// This replica has used all 2^64 - 1 dots; go on under a new id.
+    CounterExhausted,
+    /// One update would create more than 2^31 entries of a kind; split it.
+    TooManyEntries,
+    /// A counter's own row would pass 2^64 - 1.
+    CounterOverflow,
+    /// The Lamport time of a sequence would pass 2^64 - 1.
+    LamportExhausted,
+    /// A position is out of range or inside a character.
+    Index(IndexError),
+}
+
+impl fmt::Display for EditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CounterExhausted => f.write_str("this replica has used all its dots"),
+            Self::TooManyEntries => f.write_str("too many entries in one update"),
+            Self::CounterOverflow => f.write_str("counter overflow"),
+            Self::LamportExhausted => f.write_str("lamport time exhausted"),
+            Self::Index(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for EditError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Index(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<IndexError> for EditError {
+    fn from(error: IndexError) -> EditError {
+        EditError::Index(error)
+    }
+}
+
+/// What a text position counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Unicode scalar values.
+    Chars,
+    /// Bytes of UTF-8.
+    Utf8,
+    /// Code units of UTF-16.
+    Utf16,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unit::Chars => "chars",
+            Unit::Utf8 => "utf-8 bytes",
+            Unit::Utf16 => "utf-16 units",
+        })
+    }
+}
+
+/// A position that is not one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// Beyond the end, or a range that ends before it starts.
+    OutOfRange {
+        /// The position given.
+        index: usize,
+        /// The length of the text, in the same unit.
+        len: usize,
+        /// The unit of both.
+        unit: Unit,
+    },
+    /// Inside a character.
+    NotOnBoundary {
+        /// The position given.
+        index: usize,
+        /// Its unit.
+        unit: Unit,
+    },
+}
+
+impl fmt::Display for IndexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfRange { index, len, unit } => {
+                write!(
+                    f,
+                    "position {index} is out of range: the text has {len} {unit}"
+                )
+            }
+            Self::NotOnBoundary { index, unit } => {
+                write!(f, "position {index} ({unit}) is inside a character")
+            }
+        }
+    }
+}
+
+impl core::error::Error for IndexError {}
+
+/// Why a delta or a state was refused. The replica is as before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// Two different updates carry the same name: two replicas edited under one id.
+    ///
+    /// Both stay usable. Give one of them a new id
+    /// ([`fork_as`](crate::Replica::fork_as)) and make its unsent edits again.
+    IdentityReused {
+        /// The id in question.
+        replica: ReplicaId,
+    },
+    /// The content contradicts itself or what is known here.
+    Invalid(Fault),
+    /// Made by a newer version of this crate, which does what this one cannot.
+    NeedsNewer,
+}
+
+/// In what way a delta is invalid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Fault {
+    /// It kills an entry of an update that is not included.
+    KillsUnknown(Dot),
+    /// An element's left origin does not exist.
+    OriginMissing(EntryId),
+    /// A delete record's target does not exist.
+    TargetMissing(EntryId),
+    /// An element's Lamport time cannot be right.
+    LamportImpossible(EntryId),
+    /// One name stands at two places.
+    NameTwice,
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::IdentityReused { replica } => {
+                write!(f, "replica id {replica} is used by two replicas")
+            }
+            Self::Invalid(fault) => write!(f, "invalid delta: {fault}"),
+            Self::NeedsNewer => f.write_str("needs a newer version"),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::KillsUnknown(dot) => write!(f, "it kills an entry of {dot}, which is unknown"),
+            Self::OriginMissing(at) => write!(f, "the left origin of {at:?} does not exist"),
+            Self::TargetMissing(at) => write!(f, "the target of {at:?} does not exist"),
+            Self::LamportImpossible(at) => write!(f, "the lamport time of {at:?} is impossible"),
+            Self::NameTwice => f.write_str("one name stands at two places"),
+        }
+    }
+}
+
+impl core::error::Error for MergeError {}

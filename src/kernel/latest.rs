@@ -1,0 +1,278 @@
+//! The newest entry of each replica.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::{EditError, EditView, Journal, MergeError, Part, Place, Replicated, ShapeKind, Update};
+use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
+use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Payload};
+
+/// One row per replica, which only that replica writes: its newest entry.
+///
+/// A newer row replaces the older one of its replica without a kill list, so it suits cumulative
+/// values such as counter totals. A row cannot be removed, hence no [`Removable`](super::Removable).
+#[derive(Clone, Debug)]
+pub struct Latest<V> {
+    rows: Rows<V>,
+    journal: Journal<(ReplicaId, Option<(EntryId, V)>)>,
+}
+
+type Rows<V> = BTreeMap<ReplicaId, (EntryId, V)>;
+
+impl<V: Payload> Latest<V> {
+    /// The row of `replica`.
+    pub fn get(&self, replica: ReplicaId) -> Option<&V> {
+        self.rows.get(&replica).map(|(_, value)| value)
+    }
+
+    /// All rows in ascending order of their replicas.
+    pub fn iter(&self) -> impl Iterator<Item = (ReplicaId, &V)> {
+        self.rows.iter().map(|(&id, (_, value))| (id, value))
+    }
+
+    /// Replaces the row of the updating replica.
+    ///
+    /// # Errors
+    /// [`EditError::TooManyEntries`].
+    pub fn set(&mut self, value: V, update: &mut Update) -> Result<(), EditError> {
+        let id = update.dot().replica;
+        if let Some((entry, held)) = self.rows.get_mut(&id)
+            && update.owns(*entry)
+        {
+            *held = value;
+            return Ok(());
+        }
+        let entry = update.entry()?;
+        let before = self.rows.insert(id, (entry, value));
+        self.journal.push((id, before));
+        Ok(())
+    }
+}
+
+/// Puts `row` in if it is newer than the one of its replica.
+fn raise<V>(rows: &mut Rows<V>, (entry, value): (EntryId, V)) {
+    let newest = rows
+        .get(&entry.dot.replica)
+        .is_none_or(|(held, _)| *held < entry);
+    if newest {
+        rows.insert(entry.dot.replica, (entry, value));
+    }
+}
+
+/// How many rows are on both sides; all of these must be equal.
+fn matches<V: Payload>(mine: &Rows<V>, theirs: &Rows<V>) -> Result<u64, MergeError> {
+    let mut common = 0;
+    for (replica, (entry, value)) in theirs {
+        match mine.get(replica) {
+            Some((held, row)) if held == entry => {
+                if row != value {
+                    return Err(MergeError::IdentityReused { replica: *replica });
+                }
+                common += 1;
+            }
+            _ => {}
+        }
+    }
+    Ok(common)
+}
+
+impl<V: Payload> Replicated for Latest<V> {
+    type Part = LatestPart<V>;
+    type Edit<'a> = EditView<'a, Latest<V>>;
+    type View = BTreeMap<ReplicaId, V>;
+    const KIND: ShapeKind = ShapeKind::Latest;
+
+    fn empty(_: Place) -> Latest<V> {
+        Latest {
+            rows: BTreeMap::new(),
+            journal: Journal::new(),
+        }
+    }
+
+    fn edit<'a>(&'a mut self, update: &'a mut Update) -> EditView<'a, Latest<V>> {
+        EditView::new(self, update)
+    }
+
+    fn view(&self) -> BTreeMap<ReplicaId, V> {
+        self.iter().map(|(id, value)| (id, value.clone())).collect()
+    }
+
+    fn visible(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    fn is_bottom(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    fn entries(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    fn names(&self, of: &Dots, out: &mut Names) {
+        let rows = self.rows.values().map(|(entry, _)| *entry);
+        out.union_with(&rows.filter(|entry| of.contains(entry.dot)).collect());
+    }
+
+    fn part(&self, of: &Dots) -> LatestPart<V> {
+        // By the shorter side: an update names one replica, a state may hold thousands.
+        let row = |id| {
+            self.rows
+                .get(&id)
+                .filter(|(entry, _)| of.contains(entry.dot))
+        };
+        LatestPart(
+            of.replicas()
+                .filter_map(|id| Some((id, row(id)?.clone())))
+                .collect(),
+        )
+    }
+
+    fn check(&self, part: &LatestPart<V>, _: &Version) -> Result<u64, MergeError> {
+        matches(&self.rows, &part.0)
+    }
+
+    fn check_kill(&self, _: &Names) -> Result<(), MergeError> {
+        Ok(())
+    }
+
+    fn kill(&mut self, names: &Names) {
+        for id in names.replicas() {
+            if self
+                .rows
+                .get(&id)
+                .is_some_and(|(entry, _)| names.contains(*entry))
+            {
+                self.rows.remove(&id);
+            }
+        }
+    }
+
+    fn adopt(&mut self, part: LatestPart<V>, known: &Version) {
+        let new = part
+            .0
+            .into_values()
+            .filter(|(entry, _)| !known.contains(entry.dot));
+        new.for_each(|row| raise(&mut self.rows, row));
+    }
+
+    fn check_join(&self, _: &Version, other: &Self, _: &Version) -> Result<u64, MergeError> {
+        matches(&self.rows, &other.rows)
+    }
+
+    fn join(&mut self, mine: &Version, other: &Self, _: &Version) {
+        let new = other
+            .rows
+            .values()
+            .filter(|(entry, _)| !mine.contains(entry.dot));
+        new.for_each(|row| raise(&mut self.rows, row.clone()));
+    }
+
+    fn publish(&mut self, update: &Update) -> LatestPart<V> {
+        self.journal.take();
+        self.part(&Dots::from(update.dot()))
+    }
+
+    fn rollback(&mut self) {
+        for (id, before) in self.journal.take().into_iter().rev() {
+            match before {
+                Some(row) => drop(self.rows.insert(id, row)),
+                None => drop(self.rows.remove(&id)),
+            }
+        }
+    }
+
+    fn encode(&self, encoder: &mut Encoder) {
+        encode(&self.rows, encoder);
+    }
+
+    fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<Latest<V>, DecodeError> {
+        Ok(Latest {
+            rows: decode(decoder)?,
+            journal: Journal::new(),
+        })
+    }
+}
+
+fn encode<V: Payload>(rows: &Rows<V>, encoder: &mut Encoder) {
+    encoder.varint(rows.len() as u64);
+    for (entry, value) in rows.values() {
+        encoder.entry(*entry);
+        encoder.payload(value);
+    }
+}
+
+fn decode<V: Payload>(decoder: &mut Decoder<'_>) -> Result<Rows<V>, DecodeError> {
+    let mut rows = BTreeMap::new();
+    for _ in 0..decoder.count(4)? {
+        let entry = decoder.entry()?;
+        let ascending = rows
+            .last_key_value()
+            .is_none_or(|(last, _)| *last < entry.dot.replica);
+        decoder.require(ascending, DecodeErrorKind::NotCanonical)?;
+        rows.insert(entry.dot.replica, (entry, decoder.payload()?));
+    }
+    Ok(rows)
+}
+
+/// Some rows of a [`Latest`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct LatestPart<V>(Rows<V>);
+
+impl<V> Default for LatestPart<V> {
+    fn default() -> LatestPart<V> {
+        LatestPart(BTreeMap::new())
+    }
+}
+
+impl<V: Payload> Part for LatestPart<V> {
+    const KIND: ShapeKind = ShapeKind::Latest;
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn entries(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn names(&self, out: &mut Names) {
+        out.union_with(&self.0.values().map(|(entry, _)| *entry).collect());
+    }
+
+    fn replicas(&self, out: &mut BTreeSet<ReplicaId>) {
+        out.extend(self.0.keys());
+    }
+
+    fn restrict(&mut self, dots: &Dots) {
+        self.0.retain(|_, (entry, _)| dots.contains(entry.dot));
+    }
+
+    fn remove(&mut self, names: &Names) {
+        self.0.retain(|_, (entry, _)| !names.contains(*entry));
+    }
+
+    fn union(&mut self, other: LatestPart<V>) -> Result<(), MergeError> {
+        matches(&self.0, &other.0)?;
+        other
+            .0
+            .into_values()
+            .for_each(|row| raise(&mut self.0, row));
+        Ok(())
+    }
+
+    fn content(&self, out: &mut Vec<u8>) {
+        for (entry, value) in self.0.values() {
+            out.extend_from_slice(&entry.index.to_le_bytes());
+            value.encode(out);
+        }
+    }
+
+    fn encode(&self, encoder: &mut Encoder) {
+        encode(&self.0, encoder);
+    }
+
+    fn decode(decoder: &mut Decoder<'_>) -> Result<LatestPart<V>, DecodeError> {
+        Ok(LatestPart(decode(decoder)?))
+    }
+}

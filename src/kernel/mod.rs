@@ -1,0 +1,32 @@
+//! The causal kernel: every replicated type is a store of entries under one version.
+//!
+//! An update mints one dot; what it creates are entries `(dot, index)`. An entry is dead in a state
+//! exactly if an update that killed it is included, so a removal leaves no record: the absence of
+//! an entry whose update is included *is* the record. The one join ([`Replicated::adopt`] and
+//! [`Replicated::kill`] for deltas, [`Replicated::join`] for whole states) looks at dots and shapes
+//! and never at payloads.
+//!
+//! Sources: Almeida, Shoker, Baquero 2018 (delta-state CRDTs, arXiv:1603.01529); Bieniusa et al.
+//! 2012 (optimised observed-remove sets, arXiv:1210.3368). Both apply a delta with a gap in its
+//! causal past; here such a delta waits, whole, beside the state (see [`crate::replica`]).
+
+mod dot_fun;
+mod dot_map;
+mod dot_set;
+mod error;
+mod journal;
+mod kills;
+mod latest;
+pub(crate) mod newtype;
+mod traits;
+mod update;
+
+pub use dot_fun::DotFun;
+pub use dot_map::DotMap;
+pub use dot_set::DotSet;
+pub use error::{EditError, Fault, IndexError, MergeError, Unit};
+pub(crate) use journal::Journal;
+pub(crate) use kills::Kills;
+pub use latest::Latest;
+pub use traits::{Part, Place, Removable, Replicated, ShapeKind};
+pub use update::{EditView, Update};

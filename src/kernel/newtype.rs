@@ -1,0 +1,115 @@
+//! `Replicated` for a type that is one shape with another name.
+
+/// Implements [`Replicated`](crate::kernel::Replicated) for a tuple struct by its only field.
+///
+/// The view and whether a container shows the value stay the type's own.
+macro_rules! replicated_newtype {
+    (
+        impl[$($generics:tt)*] $type:ty as $shape:ty;
+        type View = $view:ty;
+        fn view($this:ident) $view_body:block
+        fn visible($that:ident) $visible_body:block
+    ) => {
+        impl<$($generics)*> $crate::kernel::Replicated for $type {
+            type Part = <$shape as $crate::kernel::Replicated>::Part;
+            type Edit<'a> = $crate::kernel::EditView<'a, $type>;
+            type View = $view;
+            const KIND: $crate::kernel::ShapeKind =
+                <$shape as $crate::kernel::Replicated>::KIND;
+
+            fn empty(place: $crate::kernel::Place) -> Self {
+                Self($crate::kernel::Replicated::empty(place))
+            }
+
+            fn edit<'a>(
+                &'a mut self,
+                update: &'a mut $crate::kernel::Update,
+            ) -> $crate::kernel::EditView<'a, $type> {
+                $crate::kernel::EditView::new(self, update)
+            }
+
+            fn view(&self) -> $view {
+                let $this = self;
+                $view_body
+            }
+
+            fn visible(&self) -> bool {
+                let $that = self;
+                $visible_body
+            }
+
+            fn is_bottom(&self) -> bool {
+                self.0.is_bottom()
+            }
+
+            fn entries(&self) -> u64 {
+                self.0.entries()
+            }
+
+            fn names(&self, of: &$crate::Dots, out: &mut $crate::Names) {
+                self.0.names(of, out);
+            }
+
+            fn part(&self, of: &$crate::Dots) -> Self::Part {
+                self.0.part(of)
+            }
+
+            fn check(
+                &self,
+                part: &Self::Part,
+                known: &$crate::Version,
+            ) -> Result<u64, $crate::kernel::MergeError> {
+                self.0.check(part, known)
+            }
+
+            fn check_kill(
+                &self,
+                names: &$crate::Names,
+            ) -> Result<(), $crate::kernel::MergeError> {
+                self.0.check_kill(names)
+            }
+
+            fn kill(&mut self, names: &$crate::Names) {
+                self.0.kill(names);
+            }
+
+            fn adopt(&mut self, part: Self::Part, known: &$crate::Version) {
+                self.0.adopt(part, known);
+            }
+
+            fn check_join(
+                &self,
+                mine: &$crate::Version,
+                other: &Self,
+                theirs: &$crate::Version,
+            ) -> Result<u64, $crate::kernel::MergeError> {
+                self.0.check_join(mine, &other.0, theirs)
+            }
+
+            fn join(&mut self, mine: &$crate::Version, other: &Self, theirs: &$crate::Version) {
+                self.0.join(mine, &other.0, theirs);
+            }
+
+            fn publish(&mut self, update: &$crate::kernel::Update) -> Self::Part {
+                self.0.publish(update)
+            }
+
+            fn rollback(&mut self) {
+                self.0.rollback();
+            }
+
+            fn encode(&self, encoder: &mut $crate::codec::Encoder) {
+                self.0.encode(encoder);
+            }
+
+            fn decode(
+                decoder: &mut $crate::codec::Decoder<'_>,
+                place: $crate::kernel::Place,
+            ) -> Result<Self, $crate::codec::DecodeError> {
+                $crate::kernel::Replicated::decode(decoder, place).map(Self)
+            }
+        }
+    };
+}
+
+pub(crate) use replicated_newtype;

@@ -1,0 +1,152 @@
+//! Saves: a state together with the identity and the caches of one replica.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::ledger::Records;
+use super::{Delta, Replica, State};
+use crate::clock::ReplicaId;
+use crate::codec::{
+    DecodeError, DecodeErrorKind as Kind, Decoder, FrameKind, Limits, open, seal as frame,
+};
+use crate::kernel::Replicated;
+
+const IDENTITY: u32 = 2;
+const STATE: u32 = 4;
+const LEDGER: u32 = 5;
+const WAITING: u32 = 7;
+
+impl<S: Replicated> Replica<S> {
+    /// Everything needed to go on as the same replica. O(n).
+    ///
+    /// # Guarantees
+    /// [`resume`](Replica::resume) gives an equal replica with the same id, waiting deltas included.
+    /// Use it only under this contract: *no delta leaves the process before a save that includes it
+    /// is durable*, and a save is resumed at most once, the newest only. Else load the state under a
+    /// new id ([`State::from_bytes`], [`Replica::from_state`]).
+    pub fn save(&self) -> Vec<u8> {
+        let ledger = &self.state.ledger;
+        let mut ids: BTreeSet<ReplicaId> = ledger.replicas().collect();
+        ids.insert(self.id);
+        let mut sections = frame(FrameKind::Save, ids.into_iter().collect())
+            .section(IDENTITY, |e| {
+                e.table();
+                e.replica(self.id);
+            })
+            .section(STATE, |e| e.raw(&self.state.to_bytes()))
+            .section(LEDGER, |e| {
+                ledger.records.encode(e);
+                let seals: Vec<_> = ledger.seals().collect();
+                e.varint(seals.len() as u64);
+                for (dot, seal) in seals {
+                    e.dot(dot);
+                    e.raw(&seal.to_le_bytes());
+                }
+            })
+            .section(WAITING, |e| {
+                e.varint(self.state.waiting() as u64);
+                self.state
+                    .waiting
+                    .iter()
+                    .for_each(|delta| e.bytes(&delta.to_bytes()));
+            });
+        for (tag, bytes) in &self.unknown_sections {
+            sections = sections.section(*tag, |e| e.raw(bytes));
+        }
+        sections.finish()
+    }
+
+    /// Goes on from a save under the same id; see [`save`](Replica::save) for the contract.
+    ///
+    /// # Errors
+    /// [`DecodeError`] if the bytes are not a save.
+    pub fn resume(bytes: &[u8], limits: &Limits) -> Result<Replica<S>, DecodeError> {
+        let mut id = None;
+        let mut state = None::<State<S>>;
+        let mut unknown_sections = Vec::new();
+        let mut decoder = open(bytes, FrameKind::Save, limits)?;
+        decoder.sections(|tag, d| {
+            let at = d.offset();
+            match (tag, &mut state) {
+                (IDENTITY, _) => {
+                    d.table()?;
+                    id = Some(d.replica()?);
+                }
+                (STATE, none) => {
+                    let bytes = d.raw(d.remaining())?;
+                    *none = Some(State::from_bytes(bytes, limits).map_err(|e| shift(e, at))?);
+                }
+                (LEDGER, Some(state)) => decode_ledger(d, state)?,
+                (WAITING, Some(state)) => decode_waiting(d, state, limits)?,
+                (odd, Some(_)) if odd & 1 == 1 => {
+                    unknown_sections.push((tag, d.raw(d.remaining())?.to_vec()));
+                }
+                _ => return Err(d.error(Kind::NeedsNewer { unknown: tag })),
+            }
+            Ok(())
+        })?;
+        decoder.finish_table()?;
+        match (id, state) {
+            (Some(id), Some(state)) => Ok(Replica {
+                id,
+                state,
+                unknown_sections,
+            }),
+            _ => Err(decoder.error(Kind::Truncated)),
+        }
+    }
+}
+
+/// The error of an inner frame, at its place in the outer one.
+fn shift(error: DecodeError, by: usize) -> DecodeError {
+    DecodeError {
+        offset: error.offset + by,
+        ..error
+    }
+}
+
+fn decode_ledger<S: Replicated>(
+    decoder: &mut Decoder<'_>,
+    state: &mut State<S>,
+) -> Result<(), DecodeError> {
+    let records = Records::decode(decoder)?;
+    let filled = |names: &crate::clock::Names| !names.is_empty();
+    let consistent = records
+        .kills
+        .keys()
+        .all(|dot| records.complete.contains(*dot));
+    decoder.require(
+        consistent && records.kills.values().all(filled),
+        Kind::Inconsistent,
+    )?;
+    let live = records.all();
+    let mut still = crate::clock::Names::new();
+    state.value.names(&live.dots(), &mut still);
+    decoder.require(still.intersection(&live).is_empty(), Kind::Inconsistent)?;
+    state.ledger.learn(&records, u64::MAX);
+    let mut before = None;
+    for _ in 0..decoder.count(10)? {
+        let dot = decoder.dot()?;
+        decoder.require(before.is_none_or(|last| last < dot), Kind::NotCanonical)?;
+        before = Some(dot);
+        let mut seal = [0; 8];
+        seal.copy_from_slice(decoder.raw(8)?);
+        state.ledger.note_seal(dot, u64::from_le_bytes(seal));
+    }
+    decoder.require(state.ledger.is_within(&state.version), Kind::Inconsistent)
+}
+
+fn decode_waiting<S: Replicated>(
+    decoder: &mut Decoder<'_>,
+    state: &mut State<S>,
+    limits: &Limits,
+) -> Result<(), DecodeError> {
+    let count = decoder.count(1)?;
+    for _ in 0..count {
+        let bytes = decoder.bytes()?;
+        let at = decoder.offset() - bytes.len();
+        let delta = Delta::from_bytes(bytes, limits).map_err(|error| shift(error, at))?;
+        state.waiting.insert(delta, &state.version);
+    }
+    decoder.require(state.waiting() == count, Kind::Inconsistent)
+}

@@ -1,0 +1,508 @@
+//! A value under one version, without identity.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Deref;
+
+use super::delta::join_heads;
+use super::ledger::{Ledger, Records};
+use super::seal::{self, SealSpan};
+use super::waiting::Waiting;
+use super::{Delta, Digest, WaitingLimits};
+use crate::clock::{Dot, Dots, Names, ReplicaId, Version};
+use crate::kernel::{Fault, Kills, MergeError, Part, Place, Replicated};
+
+/// What became of a delta.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+#[must_use]
+pub enum Applied {
+    /// It brought something; deltas that waited for it are in now, too.
+    New,
+    /// All of it was included already.
+    Duplicate,
+    /// It came before its causal past and waits, whole, outside the state.
+    ///
+    /// These updates are missing, other waiting ones among them. What waits is bounded and may be
+    /// dropped; ask with [`State::version`] and [`State::delta_since`] if nothing else brings them.
+    Waiting(Dots),
+}
+
+/// A value under one version: what replicas agree on.
+///
+/// The value is a function of the version. Equal versions mean equal [`to_bytes`](State::to_bytes),
+/// and merging is commutative, associative and idempotent. A state has no identity and cannot be
+/// edited; a server that only stores and forwards holds states, everyone who edits a
+/// [`Replica`](super::Replica). It derefs to the value.
+///
+/// Beside the value it holds two caches that are no part of equality, digest or bytes: deltas that
+/// wait for their past, and a ledger of recent removals.
+pub struct State<S: Replicated> {
+    pub(crate) value: S,
+    pub(crate) version: Version,
+    pub(crate) heads: Dots,
+    pub(crate) seals: BTreeMap<ReplicaId, u64>,
+    pub(crate) ledger: Ledger,
+    pub(crate) waiting: Waiting<S>,
+    pub(crate) rejected: Vec<MergeError>,
+}
+
+/// At most this many errors of waiting deltas are kept for the caller.
+const REJECTED_MAX: usize = 16;
+
+impl<S: Replicated> State<S> {
+    /// The state that includes nothing.
+    pub fn new() -> State<S> {
+        State {
+            value: S::empty(Place::Kept),
+            version: Version::new(),
+            heads: Dots::new(),
+            seals: BTreeMap::new(),
+            ledger: Ledger::default(),
+            waiting: Waiting::default(),
+            rejected: Vec::new(),
+        }
+    }
+
+    /// The updates that are included.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// The maximal updates: those that no other included update has seen.
+    pub fn heads(&self) -> &Dots {
+        &self.heads
+    }
+
+    /// A digest of the state bytes. O(state); compare versions first.
+    pub fn digest(&self) -> Digest {
+        Digest::of(&self.to_bytes())
+    }
+
+    /// A copy of the plain value that a user sees.
+    pub fn view(&self) -> S::View {
+        self.value.view()
+    }
+
+    /// How many deltas wait for their causal past.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The updates that waiting deltas lack, other waiting ones not counted.
+    pub fn missing(&self) -> Dots {
+        let mut missing = Dots::new();
+        let mut held = Dots::new();
+        for delta in self.waiting.iter() {
+            missing.union_with(&self.lacks(delta));
+            held.union_with(delta.claims());
+        }
+        missing.difference(&held)
+    }
+
+    /// Drops all waiting deltas; the next answer brings them again.
+    pub fn drop_waiting(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// Bounds what waits from now on.
+    pub fn set_waiting_limits(&mut self, limits: WaitingLimits) {
+        self.waiting.set_limits(limits);
+    }
+
+    /// Forgets who removed what. Later answers are larger until new removals are recorded.
+    pub fn drop_ledger(&mut self) {
+        self.ledger.forget();
+    }
+
+    /// Takes the errors of deltas that had waited and turned out wrong when their turn came.
+    ///
+    /// At most the last 16 are kept.
+    pub fn take_rejected(&mut self) -> Vec<MergeError> {
+        core::mem::take(&mut self.rejected)
+    }
+
+    /// Includes `delta`, or keeps it waiting until its causal past is there.
+    ///
+    /// # Errors
+    /// [`MergeError`]; the state is unchanged then.
+    ///
+    /// # Complexity
+    /// O(d log n) for an update or an exact answer of size d; O(n) at most for a fallback answer.
+    pub fn absorb(&mut self, delta: &Delta<S>) -> Result<Applied, MergeError> {
+        self.check_seals(delta)?;
+        let missing = self.lacks(delta);
+        if missing.is_empty() {
+            let new = self.integrate(delta)?;
+            if new.is_empty() {
+                return Ok(Applied::Duplicate);
+            }
+            self.drain(new);
+            return Ok(Applied::New);
+        }
+        let claims = delta.claims().clone();
+        self.waiting.insert(delta.clone(), &self.version);
+        self.drain_mutual();
+        match claims.is_within(&self.version) {
+            true => Ok(Applied::New),
+            false => Ok(Applied::Waiting(missing)),
+        }
+    }
+
+    /// What must come before `delta`: of each replica everything from the first unknown update on.
+    fn lacks(&self, delta: &Delta<S>) -> Dots {
+        let mut missing = Dots::new();
+        for (id, _, last) in delta.needs().beyond(&self.version).ranges() {
+            missing.add(id, self.version.get(id) + 1, last);
+        }
+        missing.difference(delta.claims())
+    }
+
+    /// Includes what waited for `new`, and what waited for that.
+    fn drain(&mut self, mut new: Dots) {
+        while !new.is_empty() {
+            let ready = self.waiting.take_ready(&new, &self.version);
+            new = Dots::new();
+            for delta in ready {
+                new.union_with(&self.integrate_waiting(&delta));
+            }
+        }
+        self.drain_mutual();
+    }
+
+    /// Includes groups that need each other, as one step.
+    fn drain_mutual(&mut self) {
+        let mut together = self.waiting.take_mutual(&self.version).into_iter();
+        let Some(mut all) = together.next() else {
+            return;
+        };
+        for delta in together {
+            if let Err(error) = all.merge(&delta) {
+                self.reject(error);
+            }
+        }
+        let new = self.integrate_waiting(&all);
+        if !new.is_empty() {
+            self.drain(new);
+        }
+    }
+
+    fn integrate_waiting(&mut self, delta: &Delta<S>) -> Dots {
+        let included = self.check_seals(delta).and_then(|()| self.integrate(delta));
+        included.unwrap_or_else(|error| {
+            self.reject(error);
+            Dots::new()
+        })
+    }
+
+    fn reject(&mut self, error: MergeError) {
+        if self.rejected.len() == REJECTED_MAX {
+            self.rejected.remove(0);
+        }
+        self.rejected.push(error);
+    }
+
+    /// R39 a and d: what is known of a replica's updates must have the same content.
+    fn check_seals(&self, delta: &Delta<S>) -> Result<(), MergeError> {
+        for (&id, span) in &delta.seals {
+            let Some(runs) = delta.claims.of(id) else {
+                continue;
+            };
+            let (Some(first), Some(last)) = (runs.first(), runs.last()) else {
+                continue;
+            };
+            let same = |counter, seal| self.seal_at(id, counter).is_none_or(|held| held == seal);
+            let before_agrees = span.before.is_none_or(|before| same(first - 1, before));
+            if !before_agrees || !same(last, span.after) {
+                return Err(MergeError::IdentityReused { replica: id });
+            }
+        }
+        Ok(())
+    }
+
+    /// The seal of `id` after `counter` updates, if it is still known.
+    pub(crate) fn seal_at(&self, id: ReplicaId, counter: u64) -> Option<u64> {
+        if counter == 0 {
+            return Some(seal::FIRST);
+        }
+        if counter == self.version.get(id) {
+            return self.seals.get(&id).copied();
+        }
+        self.ledger.seal(Dot::new(id, counter))
+    }
+
+    /// The one join (R8), for a delta whose needs are met; returns the updates that are new.
+    fn integrate(&mut self, delta: &Delta<S>) -> Result<Dots, MergeError> {
+        let new = delta.claims.beyond(&self.version);
+        let dead = self.check_delta(delta)?;
+        if new.is_empty() {
+            return Ok(new);
+        }
+        self.value.kill(&dead);
+        self.value.adopt(delta.part.clone(), &self.version);
+
+        let i_cover = Dots::from(&self.version);
+        self.heads = join_heads(&self.heads, &i_cover, &delta.heads, &delta.covers());
+        self.version.include(&delta.claims);
+        for (&id, span) in &delta.seals {
+            if new.of(id).is_some() {
+                self.seals.insert(id, span.after);
+                self.ledger
+                    .note_seal(Dot::new(id, self.version.get(id)), span.after);
+            }
+        }
+        self.ledger.learn(&delta.ledger, self.value.entries());
+        Ok(new)
+    }
+
+    /// Checks everything that may be wrong, and returns the live entries that die.
+    fn check_delta(&self, delta: &Delta<S>) -> Result<Names, MergeError> {
+        for (replica, _, last) in delta.kills.also.dots().ranges() {
+            let dot = Dot::new(replica, last);
+            if !self.version.contains(dot) {
+                return Err(MergeError::Invalid(Fault::KillsUnknown(dot)));
+            }
+        }
+        let known = delta.claims.within(&self.version);
+        let mut held = Names::new();
+        self.value.names(&known, &mut held);
+        let listed = delta.live();
+        let common = held.intersection(&listed);
+        let matching = self.value.check(&delta.part, &self.version)?;
+        if matching != common.len() {
+            return Err(reused(&common));
+        }
+        let mut dead = held.difference(&listed);
+        let reach = delta.kills.reach();
+        if !reach.is_empty() {
+            let mut within = Names::new();
+            self.value.names(&reach, &mut within);
+            dead.union_with(&delta.kills.among(&within));
+        }
+        self.value.check_kill(&dead)?;
+        Ok(dead)
+    }
+
+    /// Joins with another state; the result is the same as absorbing its whole content.
+    ///
+    /// # Errors
+    /// [`MergeError`]; the state is unchanged then.
+    ///
+    /// # Complexity
+    /// O(n + m); O(r) if the versions are equal.
+    pub fn merge(&mut self, other: &State<S>) -> Result<Applied, MergeError> {
+        self.check_common_seals(other)?;
+        let new = other.version.difference(&self.version);
+        if new.is_empty() {
+            if self.version != other.version {
+                self.check_states(other)?;
+            }
+            return Ok(Applied::Duplicate);
+        }
+        self.check_states(other)?;
+        self.value.join(&self.version, &other.value, &other.version);
+
+        let (mine, theirs) = (Dots::from(&self.version), Dots::from(&other.version));
+        self.heads = join_heads(&self.heads, &mine, &other.heads, &theirs);
+        self.version.join(&other.version);
+        for id in new.replicas() {
+            if let Some(seal) = other.seals.get(&id) {
+                self.seals.insert(id, *seal);
+                self.ledger
+                    .note_seal(Dot::new(id, other.version.get(id)), *seal);
+            }
+        }
+        // Which entries are dead is known now, but not who killed them (H8): only what the other
+        // side knows exactly is taken over.
+        let records = other.ledger.records.restrict(&new);
+        self.ledger.learn(&records, self.value.entries());
+        self.drain(new);
+        Ok(Applied::New)
+    }
+
+    /// R39 c and d: where both know a seal of a replica, it is the same.
+    fn check_common_seals(&self, other: &State<S>) -> Result<(), MergeError> {
+        for (id, theirs) in other.version.iter() {
+            let counter = theirs.min(self.version.get(id));
+            if let (Some(a), Some(b)) = (self.seal_at(id, counter), other.seal_at(id, counter))
+                && a != b
+            {
+                return Err(MergeError::IdentityReused { replica: id });
+            }
+        }
+        Ok(())
+    }
+
+    /// Entries live on both sides must be the same at the same place.
+    fn check_states(&self, other: &State<S>) -> Result<(), MergeError> {
+        let matching = self
+            .value
+            .check_join(&self.version, &other.value, &other.version)?;
+        let both = Dots::from(&self.version.meet(&other.version));
+        let (mut mine, mut theirs) = (Names::new(), Names::new());
+        self.value.names(&both, &mut mine);
+        other.value.names(&both, &mut theirs);
+        let common = mine.intersection(&theirs);
+        if matching != common.len() {
+            return Err(reused(&common));
+        }
+        self.value.check_kill(&mine.difference(&theirs))
+    }
+
+    /// What a peer with `version` lacks: empty if it lacks nothing.
+    ///
+    /// The answer never hides a removal. It is exact as long as the ledger knows who removed what,
+    /// and otherwise also names, as ranges, what is live of what the peer knows.
+    ///
+    /// # Complexity
+    /// O(answer * log n) if exact, O(n) otherwise.
+    pub fn delta_since(&self, version: &Version) -> Delta<S> {
+        let claims = self.version.difference(version);
+        if claims.is_empty() {
+            return Delta::empty();
+        }
+        let after = Dots::from(&version.meet(&self.version));
+        let ledger = self.ledger.records.restrict(&claims);
+        let kills = match ledger.complete == claims {
+            true => Kills::exactly(ledger.all().without(&claims)),
+            false => self.fallback(&after),
+        };
+        let span = |id: ReplicaId| {
+            let after = self.seals.get(&id).copied().unwrap_or(seal::FIRST);
+            (
+                id,
+                SealSpan {
+                    before: self.seal_at(id, version.get(id)),
+                    after,
+                },
+            )
+        };
+        Delta {
+            original: false,
+            seals: claims.replicas().map(span).collect(),
+            part: self.value.part(&claims),
+            heads: self.heads.clone(),
+            after,
+            kills,
+            ledger,
+            claims,
+        }
+    }
+
+    /// The complement of what is live among `known`.
+    fn fallback(&self, known: &Dots) -> Kills {
+        let mut except = Names::new();
+        self.value.names(known, &mut except);
+        Kills {
+            all_of: known.clone(),
+            except,
+            also: Names::new(),
+        }
+    }
+
+    /// Makes an update as replica `id`, whose dot is `dot`: see [`Replica::update`].
+    pub(crate) fn publish(&mut self, update: crate::kernel::Update) -> Option<Delta<S>> {
+        let dot = update.dot();
+        let part = self.value.publish(&update);
+        let killed = update.into_killed();
+        if part.is_empty() && killed.is_empty() {
+            return None;
+        }
+        let before = self.seals.get(&dot.replica).copied().unwrap_or(seal::FIRST);
+        let after = seal::next(before, dot, &part, &killed);
+        let mut seen = core::mem::replace(&mut self.heads, Dots::from(dot));
+        if dot.counter > 1 {
+            seen = seen.difference(&Dots::from(Dot::new(dot.replica, dot.counter - 1)));
+        }
+        self.version.raise(dot.replica, dot.counter);
+        self.seals.insert(dot.replica, after);
+        self.ledger.note_seal(dot, after);
+        let records = Records::one(dot, &killed);
+        self.ledger.learn(&records, self.value.entries());
+        Some(Delta {
+            original: true,
+            claims: Dots::from(dot),
+            after: seen,
+            heads: Dots::from(dot),
+            seals: BTreeMap::from([(
+                dot.replica,
+                SealSpan {
+                    before: Some(before),
+                    after,
+                },
+            )]),
+            part,
+            kills: Kills::exactly(killed),
+            ledger: records,
+        })
+    }
+
+    /// A copy with the same caches but nothing waiting.
+    pub(crate) fn duplicate(&self) -> State<S> {
+        let mut value = S::empty(Place::Kept);
+        value.join(&Version::new(), &self.value, &self.version);
+        State {
+            value,
+            version: self.version.clone(),
+            heads: self.heads.clone(),
+            seals: self.seals.clone(),
+            ledger: self.ledger.clone(),
+            waiting: Waiting::default(),
+            rejected: Vec::new(),
+        }
+    }
+}
+
+fn reused(common: &Names) -> MergeError {
+    match common.replicas().next() {
+        Some(replica) => MergeError::IdentityReused { replica },
+        None => MergeError::Invalid(Fault::NameTwice),
+    }
+}
+
+impl<S: Replicated> Default for State<S> {
+    fn default() -> State<S> {
+        State::new()
+    }
+}
+
+impl<S: Replicated> Clone for State<S> {
+    fn clone(&self) -> State<S> {
+        let mut copy = self.duplicate();
+        self.waiting
+            .iter()
+            .for_each(|delta| copy.waiting.insert(delta.clone(), &copy.version));
+        copy
+    }
+}
+
+/// Equal versions and equal bytes.
+impl<S: Replicated> PartialEq for State<S> {
+    fn eq(&self, other: &State<S>) -> bool {
+        self.version == other.version && self.to_bytes() == other.to_bytes()
+    }
+}
+
+impl<S: Replicated> Eq for State<S> {}
+
+impl<S: Replicated> Deref for State<S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        &self.value
+    }
+}
+
+impl<S: Replicated> fmt::Debug for State<S>
+where
+    S::View: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State")
+            .field("version", &self.version)
+            .field("view", &self.view())
+            .field("waiting", &self.waiting())
+            .finish()
+    }
+}

@@ -1,0 +1,207 @@
+//! Deltas that came before their causal past.
+//!
+//! What waits is no part of the version, equality, digest or state bytes: nothing of it is claimed,
+//! so it may be dropped at any time and the next answer brings it again, together with its past.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use super::Delta;
+use crate::clock::{Dot, Dots, Version};
+use crate::kernel::Replicated;
+
+/// How much may wait. Beyond it the oldest waiting delta is dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct WaitingLimits {
+    /// The most deltas.
+    pub deltas_max: usize,
+    /// The most entries and ranges in all of them together.
+    pub items_max: u64,
+}
+
+impl Default for WaitingLimits {
+    /// 4,096 deltas with 2^20 items.
+    fn default() -> WaitingLimits {
+        WaitingLimits {
+            deltas_max: 4096,
+            items_max: 1 << 20,
+        }
+    }
+}
+
+impl WaitingLimits {
+    /// At most this many deltas with this many items in all.
+    #[must_use]
+    pub const fn new(deltas_max: usize, items_max: u64) -> WaitingLimits {
+        WaitingLimits {
+            deltas_max,
+            items_max,
+        }
+    }
+}
+
+/// The first dot that a delta claims, and a number to tell apart those that share it.
+type Ticket = (Dot, u32);
+
+#[derive(Debug)]
+pub(crate) struct Waiting<S: Replicated> {
+    deltas: BTreeMap<Ticket, Delta<S>>,
+    // Each waiting delta under one of the dots it misses.
+    by_missing: BTreeMap<Dot, Vec<Ticket>>,
+    arrival: VecDeque<Ticket>,
+    items: u64,
+    groups: usize,
+    limits: WaitingLimits,
+}
+
+impl<S: Replicated> Default for Waiting<S> {
+    fn default() -> Waiting<S> {
+        Waiting {
+            deltas: BTreeMap::new(),
+            by_missing: BTreeMap::new(),
+            arrival: VecDeque::new(),
+            items: 0,
+            groups: 0,
+            limits: WaitingLimits::default(),
+        }
+    }
+}
+
+impl<S: Replicated> Waiting<S> {
+    pub(crate) fn len(&self) -> usize {
+        self.deltas.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Delta<S>> {
+        self.deltas.values()
+    }
+
+    pub(crate) fn set_limits(&mut self, limits: WaitingLimits) {
+        self.limits = limits;
+        self.drop_beyond_limits();
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Waiting {
+            limits: self.limits,
+            ..Waiting::default()
+        };
+    }
+
+    /// Puts `delta` in unless it is there already.
+    pub(crate) fn insert(&mut self, delta: Delta<S>, version: &Version) {
+        let Some(first) = delta.claims().iter().next() else {
+            return;
+        };
+        let Some(missing) = first_missing(&delta, version) else {
+            return;
+        };
+        let alike = self.deltas.range((first, 0)..=(first, u32::MAX));
+        let mut number = 0;
+        for ((_, at), held) in alike {
+            if *held == delta {
+                return;
+            }
+            number = at.saturating_add(1);
+        }
+        let ticket = (first, number);
+        self.items = self.items.saturating_add(delta.items());
+        self.groups += usize::from(delta.claims().len() > 1);
+        self.deltas.insert(ticket, delta);
+        self.by_missing.entry(missing).or_default().push(ticket);
+        self.arrival.push_back(ticket);
+        self.drop_beyond_limits();
+    }
+
+    fn drop_beyond_limits(&mut self) {
+        while self.deltas.len() > self.limits.deltas_max || self.items > self.limits.items_max {
+            let Some(oldest) = self.arrival.pop_front() else {
+                return;
+            };
+            self.remove(oldest);
+        }
+    }
+
+    fn remove(&mut self, ticket: Ticket) -> Option<Delta<S>> {
+        let delta = self.deltas.remove(&ticket)?;
+        self.items = self.items.saturating_sub(delta.items());
+        self.groups -= usize::from(delta.claims().len() > 1);
+        if self.deltas.is_empty() {
+            // Stale tickets need no clean-up of their own.
+            self.by_missing.clear();
+            self.arrival.clear();
+        } else if self.arrival.len() > 2 * self.deltas.len() + 16 {
+            let deltas = &self.deltas;
+            self.arrival.retain(|ticket| deltas.contains_key(ticket));
+        }
+        Some(delta)
+    }
+
+    /// Takes out one delta whose needs are met now that `version` includes `new`.
+    ///
+    /// Each wake-up looks at the deltas filed under the new dots only.
+    pub(crate) fn take_ready(&mut self, new: &Dots, version: &Version) -> Vec<Delta<S>> {
+        let mut woken = Vec::new();
+        for (id, first, last) in new.ranges() {
+            let range = Dot::new(id, first)..=Dot::new(id, last);
+            let dots: Vec<Dot> = self.by_missing.range(range).map(|(dot, _)| *dot).collect();
+            for dot in dots {
+                woken.extend(self.by_missing.remove(&dot).unwrap_or_default());
+            }
+        }
+        let mut ready = Vec::new();
+        for ticket in woken {
+            let Some(delta) = self.deltas.get(&ticket) else {
+                continue;
+            };
+            match first_missing(delta, version) {
+                Some(missing) => self.by_missing.entry(missing).or_default().push(ticket),
+                None => ready.extend(self.remove(ticket)),
+            }
+        }
+        ready
+    }
+
+    /// Takes out the greatest set of deltas whose needs are met by `version` and by each other.
+    ///
+    /// Two groups can need each other (R7), so trying them one at a time is not enough; single
+    /// updates cannot, so without a group nothing is scanned.
+    pub(crate) fn take_mutual(&mut self, version: &Version) -> Vec<Delta<S>> {
+        if self.groups == 0 {
+            return Vec::new();
+        }
+        let needs = |delta: &Delta<S>| delta.needs().beyond(version);
+        let mut candidates: BTreeMap<Ticket, Dots> = self
+            .deltas
+            .iter()
+            .map(|(ticket, delta)| (*ticket, needs(delta)))
+            .collect();
+        loop {
+            let mut offered = Dots::new();
+            for ticket in candidates.keys() {
+                if let Some(delta) = self.deltas.get(ticket) {
+                    offered.union_with(delta.claims());
+                }
+            }
+            let before = candidates.len();
+            candidates.retain(|_, needs| needs.is_subset(&offered));
+            if candidates.len() == before {
+                break;
+            }
+        }
+        candidates
+            .into_keys()
+            .filter_map(|ticket| self.remove(ticket))
+            .collect()
+    }
+}
+
+/// One of the dots that `delta` needs and `version` lacks.
+fn first_missing<S: Replicated>(delta: &Delta<S>, version: &Version) -> Option<Dot> {
+    let missing = delta.needs().beyond(version);
+    missing
+        .ranges()
+        .next()
+        .map(|(replica, first, _)| Dot::new(replica, first))
+}

@@ -1,0 +1,5 @@
+//! Sets.
+
+mod or_set;
+
+pub use or_set::OrSet;

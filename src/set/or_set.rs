@@ -1,0 +1,135 @@
+//! A set in which additions win.
+
+use alloc::collections::BTreeSet;
+use core::borrow::Borrow;
+
+use crate::codec::Key;
+use crate::kernel::{DotMap, DotSet, EditError, EditView, Removable, newtype::replicated_newtype};
+
+/// An observed-remove set: a removal takes back the additions it has seen, no others.
+///
+/// | | |
+/// |---|---|
+/// | conflict | A removes `x` while B adds it: `x` stays (add wins) |
+/// | delivery | any order, duplicates allowed; an early delta waits for its past |
+/// | space | O(live elements x concurrent additions of each + replicas); no tombstones |
+/// | not guaranteed | that an element is added once: concurrent additions are one element |
+///
+/// Source: Bieniusa et al. 2012, "An optimized conflict-free replicated set", arXiv:1210.3368.
+///
+/// # Examples
+/// ```
+/// use commute::{OrSet, Replica, ReplicaId};
+/// let mut a = Replica::<OrSet<String>>::new(ReplicaId::from(1));
+/// a.edit(|set| set.insert("x".into()))?;
+/// let mut b = a.fork_as(ReplicaId::from(2));
+/// a.edit(|set| set.remove("x"))?;
+/// b.edit(|set| set.insert("x".into()))?;   // concurrent
+/// a.merge(&b)?;
+/// assert!(a.contains("x"));                // add wins
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct OrSet<T>(DotMap<T, DotSet>);
+
+impl<T: Key> OrSet<T> {
+    /// Whether `value` is in the set. O(log n).
+    pub fn contains<Q>(&self, value: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.0.get(value).is_some()
+    }
+
+    /// The number of elements. O(1).
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The elements in ascending order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.0.iter().map(|(value, _)| value)
+    }
+}
+
+impl<T: Key> EditView<'_, OrSet<T>> {
+    /// Adds `value`; returns whether it was absent.
+    ///
+    /// Adding a present element is an update too: it survives a concurrent removal.
+    ///
+    /// # Errors
+    /// [`EditError::TooManyEntries`] after 2^31 additions in one update.
+    ///
+    /// # Complexity
+    /// O(log n + d), d = concurrent additions of `value` seen here.
+    pub fn insert(&mut self, value: T) -> Result<bool, EditError> {
+        let dots = self.state.0.child(value);
+        let absent = dots.is_empty();
+        dots.add(self.update)?;
+        Ok(absent)
+    }
+
+    /// Removes `value` as far as this replica has seen it; returns whether it was present.
+    ///
+    /// Only the additions seen here are taken back; one made concurrently elsewhere stays. Removing
+    /// an absent element has no effect.
+    ///
+    /// # Errors
+    /// None today; the result keeps the verbs alike.
+    ///
+    /// # Complexity
+    /// O(log n + d), d = concurrent additions of `value` seen here; so is the delta.
+    pub fn remove<Q>(&mut self, value: &Q) -> Result<bool, EditError>
+    where
+        T: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.state.0.remove(value, self.update)
+    }
+
+    /// Removes every element seen here.
+    ///
+    /// # Errors
+    /// As [`remove`](EditView::remove).
+    ///
+    /// # Complexity
+    /// O(n log n); the delta names what it removes in ranges.
+    pub fn clear(&mut self) -> Result<(), EditError> {
+        self.state.0.reset(self.update)
+    }
+
+    /// Adds all `values`.
+    ///
+    /// # Errors
+    /// As [`insert`](EditView::insert).
+    pub fn extend(&mut self, values: impl IntoIterator<Item = T>) -> Result<(), EditError> {
+        values
+            .into_iter()
+            .try_for_each(|value| self.insert(value).map(drop))
+    }
+}
+
+impl<T: Key> Removable for OrSet<T> {
+    fn reset(&mut self, update: &mut crate::kernel::Update) -> Result<(), EditError> {
+        self.0.reset(update)
+    }
+}
+
+impl<T: Key> PartialEq<BTreeSet<T>> for OrSet<T> {
+    fn eq(&self, other: &BTreeSet<T>) -> bool {
+        self.iter().eq(other)
+    }
+}
+
+replicated_newtype! {
+    impl[T: Key] OrSet<T> as DotMap<T, DotSet>;
+    type View = BTreeSet<T>;
+    fn view(this) { this.iter().cloned().collect() }
+    fn visible(this) { !this.is_empty() }
+}
