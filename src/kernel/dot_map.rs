@@ -168,7 +168,7 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
     }
 
     fn entries(&self) -> u64 {
-        self.children.values().map(S::entries).sum()
+        self.index.len() as u64
     }
 
     fn names(&self, of: &Dots, out: &mut Names) {
@@ -312,6 +312,7 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
         decoder.shape(S::KIND)?;
         let mut children = BTreeMap::<K, S>::new();
         let mut index = Vec::new();
+        let mut entries = 0;
         for _ in 0..decoder.count(3)? {
             let key = decoder.key(children.last_key_value().map(|(key, _)| key))?;
             let child = decoder.deeper(|d| S::decode(d, Place::Removable))?;

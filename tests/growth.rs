@@ -1,0 +1,79 @@
+//! Costs that must not grow with the state, counted in comparisons instead of time.
+
+use std::cell::Cell;
+use std::cmp::Ordering;
+
+use commute::codec::Key;
+use commute::{OrSet, Replica, ReplicaId};
+
+thread_local! {
+    static COMPARISONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A key that counts how often it is compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Counted(u32);
+
+impl PartialOrd for Counted {
+    fn partial_cmp(&self, other: &Counted) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Counted {
+    fn cmp(&self, other: &Counted) -> Ordering {
+        COMPARISONS.with(|count| count.set(count.get() + 1));
+        self.0.cmp(&other.0)
+    }
+}
+
+impl Key for Counted {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.0.encode(out);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Counted> {
+        u32::decode(bytes).map(Counted)
+    }
+}
+
+fn comparisons(work: impl FnOnce()) -> u64 {
+    let before = COMPARISONS.with(Cell::get);
+    work();
+    COMPARISONS.with(Cell::get) - before
+}
+
+/// Comparisons for an insert and a removal, made at one replica of `size` elements and absorbed by
+/// another one.
+fn costs(size: u32) -> [u64; 4] {
+    let mut a = Replica::<OrSet<Counted>>::new(ReplicaId::from(1));
+    a.edit(|set| set.extend((0..size).map(|n| Counted(n * 2))))
+        .unwrap();
+    let mut b = a.fork_as(ReplicaId::from(2));
+    let middle = Counted(size + 1);
+    let mut delta = None;
+    let insert = comparisons(|| delta = Some(a.update(|set| set.insert(middle)).unwrap().1));
+    let bytes = delta.as_ref().map(|delta| delta.to_bytes().len()).unwrap();
+    assert!(
+        bytes < 100,
+        "a one-element delta in a set of {size} takes {bytes} bytes"
+    );
+    let absorb_insert = comparisons(|| drop(b.absorb(delta.as_ref().unwrap()).unwrap()));
+    let remove = comparisons(|| delta = Some(a.update(|set| set.remove(&middle)).unwrap().1));
+    let absorb_remove = comparisons(|| drop(b.absorb(delta.as_ref().unwrap()).unwrap()));
+    assert_eq!((a.len(), &a), (size as usize, &b));
+    [insert, absorb_insert, remove, absorb_remove]
+}
+
+#[test]
+fn one_element_costs_a_logarithm_of_the_set() {
+    let small = costs(1_000);
+    let large = costs(100_000);
+    // A B-tree of 100 times the size is two levels deeper.
+    for (small, large) in small.into_iter().zip(large) {
+        assert!(
+            large <= 2 * small + 40,
+            "{small} comparisons at 1,000, {large} at 100,000"
+        );
+    }
+}
