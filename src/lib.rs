@@ -10,3 +10,4 @@ pub mod coord;
 pub mod env;
 #[cfg(feature = "std")]
 pub mod store;
+pub mod text;
