@@ -264,46 +264,66 @@ impl RunTree {
         self.add_kid(parent, (inner, sums.0), (new, sums.1), false);
     }
 
-    /// Removes an empty leaf, or joins a nearly empty one with a neighbour of the same parent;
+    /// Removes an empty leaf, or joins a nearly empty one with neighbours of the same parent;
     /// says whether neither was needed.
-    fn shrink_leaf(&mut self, leaf: u32) -> bool {
-        let Leaf {
-            parent,
-            prev,
-            next,
-            ref runs,
-        } = self.leaves[leaf as usize];
-        if parent == NONE {
-            return true;
-        }
-        if runs.is_empty() {
-            self.drop_leaf(leaf);
-            return false;
-        }
-        let len = runs.len();
-        let fits = |other: u32| {
-            other != NONE && {
-                let other = self.leaf(other);
-                other.parent == parent && other.runs.len() + len <= LEAF_MAX * 3 / 4
+    fn shrink_leaf(&mut self, mut leaf: u32) -> bool {
+        let mut untouched = true;
+        loop {
+            let Leaf {
+                parent,
+                prev,
+                next,
+                ref runs,
+            } = self.leaves[leaf as usize];
+            let len = runs.len();
+            if parent == NONE || len >= LEAF_MAX / 4 {
+                return untouched;
             }
-        };
-        if fits(next) {
-            self.merge_leaves(leaf, next);
-        } else if fits(prev) {
-            self.merge_leaves(prev, leaf);
-        } else {
-            return true;
+            if len == 0 {
+                self.drop_leaf(leaf);
+                return false;
+            }
+            let fits = |other: u32| {
+                other != NONE && {
+                    let other = self.leaf(other);
+                    other.parent == parent && other.runs.len() + len <= LEAF_MAX * 3 / 4
+                }
+            };
+            if fits(next) {
+                self.merge_leaves(leaf, next);
+            } else if fits(prev) {
+                self.merge_leaves(prev, leaf);
+                leaf = prev;
+            } else {
+                return untouched;
+            }
+            untouched = false;
         }
-        false
     }
 
     fn merge_leaves(&mut self, left: u32, right: u32) {
-        let mut runs = core::mem::take(&mut self.leaves[right as usize].runs);
-        let into = &mut self.leaves[left as usize];
-        let from = into.runs.len();
-        into.runs.append(&mut runs);
-        let parent = into.parent;
+        let moved = core::mem::take(&mut self.leaves[right as usize].runs);
+        let into = &mut self.leaves[left as usize].runs;
+        let mut from = into.len();
+        let border = into
+            .last()
+            .zip(moved.first())
+            .and_then(|(last, next)| last.join(next));
+        let rest = if let Some(joined) = border {
+            from -= 1;
+            into[from] = joined;
+            self.runs -= 1;
+            let gone = moved[0];
+            self.authors[gone.author as usize]
+                .index
+                .remove(&gone.names.first());
+            &moved[1..]
+        } else {
+            &moved[..]
+        };
+        self.leaves[left as usize].runs.extend_from_slice(rest);
         self.reindex_leaf(left, from);
+        let parent = self.leaf(left).parent;
         let (slot, sum) = (self.slot(parent, left), self.sum_of_leaf(left));
         self.inners[parent as usize].sums[slot] = sum;
         self.drop_leaf(right);
@@ -337,8 +357,44 @@ impl RunTree {
                 self.drop_kid(above, parent);
             }
             ([_], NONE) => self.lower_root(),
+            (kids, above) if above != NONE && kids.len() <= INNER_MAX / 4 => {
+                self.shrink_inner(parent);
+            }
             _ => {}
         }
+    }
+
+    /// Joins a nearly empty inner node with a neighbour of the same parent.
+    fn shrink_inner(&mut self, inner: u32) {
+        let above = self.inner(inner).parent;
+        let slot = self.slot(above, inner);
+        let kids = &self.inner(above).kids;
+        let len = self.inner(inner).kids.len();
+        let fits = |other: &u32| self.inner(*other).kids.len() + len <= INNER_MAX * 3 / 4;
+        let next = kids.get(slot + 1).copied().filter(fits);
+        let prev = slot.checked_sub(1).map(|slot| kids[slot]).filter(fits);
+        let (left, right) = match (prev, next) {
+            (_, Some(next)) => (inner, next),
+            (Some(prev), None) => (prev, inner),
+            (None, None) => return,
+        };
+        let from = &mut self.inners[right as usize];
+        let (kids, sums) = (
+            core::mem::take(&mut from.kids),
+            core::mem::take(&mut from.sums),
+        );
+        let low = from.low;
+        for kid in &kids {
+            self.set_parent(*kid, low, left);
+        }
+        let into = &mut self.inners[left as usize];
+        into.kids.extend(kids);
+        into.sums.extend(sums);
+        let sum = self.sum_of_inner(left);
+        let slot = self.slot(above, left);
+        self.inners[above as usize].sums[slot] = sum;
+        self.free_inners.push(right);
+        self.drop_kid(above, right);
     }
 
     /// While the root has one child, that child is the root.

@@ -11,6 +11,7 @@
 //! Limits: 2^32 - 1 elements in a run, 2^64 - 2 in Lamport time; 2^31 names an update.
 
 mod build;
+mod check;
 mod delta;
 mod journal;
 mod local;
@@ -25,11 +26,11 @@ use core::fmt;
 use crop::Rope;
 
 pub use self::build::BuildError;
+pub use self::check::PartError;
 pub use self::delta::{DeleteRun, ElementRun, InsertRun, Part};
 use self::journal::Journal;
 pub use self::local::{EditError, Inserted};
 use self::records::Records;
-pub use self::remote::PartError;
 use super::ids::EntryId;
 use super::names::Name;
 use super::run_tree::run::{Run, Size};
