@@ -214,3 +214,95 @@ pub fn implied_origins(keys: &[(u64, ReplicaId)]) -> Vec<Option<usize>> {
     }
     origins
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::ids::Dot;
+
+    fn id(replica: u128, counter: u64) -> EntryId {
+        EntryId {
+            dot: Dot {
+                replica: ReplicaId::from(replica),
+                counter,
+            },
+            index: 0,
+        }
+    }
+
+    fn insert(id: EntryId, lamport: u64, origin: Option<EntryId>, payload: char) -> Insert<char> {
+        Insert {
+            id,
+            lamport,
+            origin,
+            payload,
+        }
+    }
+
+    fn text(rga: &Rga<char>) -> String {
+        rga.visible().collect()
+    }
+
+    #[test]
+    fn whole_subtrees_of_greater_siblings_are_passed() {
+        let mut rga = Rga::new();
+        rga.integrate(insert(id(1, 1), 1, None, 'a')).unwrap();
+        // The greater sibling "xy" and its child stand right of their origin already.
+        rga.integrate(insert(id(9, 1), 2, Some(id(1, 1)), 'x'))
+            .unwrap();
+        rga.integrate(insert(id(3, 1), 3, Some(id(9, 1)), 'y'))
+            .unwrap();
+        rga.delete(Delete {
+            id: id(3, 2),
+            target: id(3, 1),
+        })
+        .unwrap();
+        rga.integrate(insert(id(2, 1), 2, Some(id(1, 1)), 'b'))
+            .unwrap();
+        rga.integrate(insert(id(2, 2), 3, Some(id(2, 1)), 'c'))
+            .unwrap();
+        assert_eq!(text(&rga), "axbc");
+        assert_eq!(rga.next_lamport(), 4);
+    }
+
+    #[test]
+    fn what_was_seen_is_not_put_in_twice_and_what_is_missing_is_an_error() {
+        let mut rga = Rga::new();
+        let a = insert(id(1, 1), 5, None, 'a');
+        rga.integrate(a).unwrap();
+        rga.integrate(a).unwrap();
+        assert_eq!(text(&rga), "a");
+        let orphan = insert(id(2, 1), 6, Some(id(7, 7)), 'b');
+        assert_eq!(
+            rga.integrate(orphan),
+            Err(RgaError::UnknownOrigin(id(7, 7)))
+        );
+        let early = insert(id(2, 1), 5, Some(id(1, 1)), 'b');
+        assert_eq!(rga.integrate(early), Ok(()));
+        let early = insert(id(0, 1), 5, Some(id(1, 1)), 'b');
+        assert_eq!(
+            rga.integrate(early),
+            Err(RgaError::NotAfterOrigin(id(0, 1)))
+        );
+        let record = Delete {
+            id: id(2, 2),
+            target: id(3, 3),
+        };
+        assert_eq!(rga.delete(record), Err(RgaError::UnknownTarget(id(3, 3))));
+    }
+
+    #[test]
+    fn two_deletes_of_one_element_are_both_kept() {
+        let mut rga = Rga::new();
+        rga.integrate(insert(id(1, 1), 1, None, 'a')).unwrap();
+        for replica in [3, 2, 3] {
+            rga.delete(Delete {
+                id: id(replica, 9),
+                target: id(1, 1),
+            })
+            .unwrap();
+        }
+        assert_eq!(rga.elements()[0].deleted_by, [id(2, 9), id(3, 9)]);
+        assert_eq!(text(&rga), "");
+    }
+}

@@ -1,7 +1,30 @@
 //! What must hold of the tree after every step, for tests.
 
+use core::sync::atomic::{AtomicU64, Ordering};
+
 use super::run::{Run, Size};
 use super::{Gap, NONE, RunTree};
+
+/// A count that keeps the tree `Sync`.
+#[derive(Debug, Default)]
+pub(crate) struct Steps(AtomicU64);
+
+impl Steps {
+    pub(super) fn add(&self, steps: usize) {
+        self.0.fetch_add(steps as u64, Ordering::Relaxed);
+    }
+
+    /// The count so far; it starts again from 0.
+    pub(crate) fn take(&self) -> u64 {
+        self.0.swap(0, Ordering::Relaxed)
+    }
+}
+
+impl Clone for Steps {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
 
 impl RunTree {
     /// Panics if a link, sum, least key, name map or limit is wrong.

@@ -187,8 +187,7 @@ impl RunTree {
                 .index
                 .insert(run.names.first(), leaf);
         }
-        #[cfg(test)]
-        self.steps.set(self.steps.get() + runs.len() as u64);
+        self.step(runs.len());
     }
 
     fn split_leaf(&mut self, leaf: u32) {

@@ -114,7 +114,7 @@ pub(crate) struct RunTree {
     cursor: Option<Spot>,
     /// Nodes and runs looked at.
     #[cfg(test)]
-    pub(crate) steps: core::cell::Cell<u64>,
+    pub(crate) steps: check::Steps,
 }
 
 impl RunTree {
@@ -133,7 +133,7 @@ impl RunTree {
             by_id: BTreeMap::new(),
             cursor: None,
             #[cfg(test)]
-            steps: core::cell::Cell::new(0),
+            steps: check::Steps::default(),
         }
     }
 
@@ -215,10 +215,11 @@ impl RunTree {
         &self.leaves[leaf as usize].runs[run]
     }
 
+    /// Counts what is looked at, in tests.
     #[inline]
     fn step(&self, steps: usize) {
         #[cfg(test)]
-        self.steps.set(self.steps.get() + steps as u64);
+        self.steps.add(steps);
         #[cfg(not(test))]
         let _ = steps;
     }

@@ -48,3 +48,9 @@ pub(super) fn entry(id: u128, counter: u64, index: u32) -> EntryId {
 pub(super) fn text_of(sequence: &Sequence) -> String {
     sequence.chunks().collect()
 }
+
+#[test]
+fn a_sequence_may_cross_threads() {
+    fn crosses<T: Send + Sync + 'static>() {}
+    crosses::<Sequence>();
+}

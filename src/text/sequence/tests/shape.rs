@@ -123,7 +123,7 @@ fn emptied_documents_give_their_nodes_back() {
 
 /// Steps an operation, for `n` operations.
 fn steps(sequence: &Sequence, n: u64) -> u64 {
-    sequence.tree.steps.replace(0) / n
+    sequence.tree.steps.take() / n
 }
 
 /// Edits at a place, `n` times, then takes the result to another replica and back out again.
