@@ -157,7 +157,7 @@ impl Sequence {
         let author = self.tree.intern(first.dot.replica);
         let mark = self.records.mark(author);
         let kept = self.keep_text(from, to)?;
-        let mut made: Vec<Record> = Vec::new();
+        let (mut made, mut targets) = (Vec::new(), Vec::new());
         let mut done = 0;
         while done < names.len() {
             let Some(spot) = self.tree.find(from.0, Unit::Chars) else {
@@ -175,18 +175,13 @@ impl Sequence {
             };
             self.hide(spot, offset, len);
             self.records.push(author, record);
-            made.push(record);
+            made.push(self.delete_run(author, &record));
+            if self.journal.is_some() {
+                targets.push((record.author, record.targets));
+            }
             done += len;
         }
-        let runs = made
-            .iter()
-            .map(|record| self.delete_run(author, record))
-            .collect();
         if let (Some(journal), Some(text)) = (&mut self.journal, kept) {
-            let targets = made
-                .iter()
-                .map(|record| (record.author, record.targets))
-                .collect();
             journal.steps.push(Undo::Delete {
                 author,
                 mark,
@@ -194,7 +189,7 @@ impl Sequence {
                 text,
             });
         }
-        Ok(runs)
+        Ok(made)
     }
 
     fn keep_text(&self, from: Chars, to: Chars) -> Result<Option<String>, IndexError> {

@@ -28,13 +28,20 @@ impl Sequence {
     /// O(log n) a run, + size of the text.
     pub fn absorb(&mut self, part: &Part) -> Result<(), PartError> {
         self.check(part)?;
+        self.absorb_checked(part);
+        Ok(())
+    }
+
+    /// Takes in a part that [`Sequence::check`] has found good since the last change here.
+    ///
+    /// Two steps, so that a caller can check all parts of an update before it changes any.
+    pub(crate) fn absorb_checked(&mut self, part: &Part) {
         for run in in_order(&part.inserts) {
             self.integrate(run);
         }
         for run in records_in_order(&part.deletes) {
             self.apply(run);
         }
-        Ok(())
     }
 
     /// Puts in the unknown elements of a checked run.
