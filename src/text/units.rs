@@ -2,7 +2,7 @@
 //!
 //! Rule: a position is between two characters or at an end; anything else is an error, never
 //! rounded. Characters are Unicode scalar values, what the engine counts in; the other units
-//! are converted by [`Sequence`](super::sequence::Sequence) in O(log n).
+//! are converted by [`Sequence`] in O(log n).
 
 use core::fmt;
 
