@@ -16,9 +16,11 @@ pub mod replica;
 pub mod set;
 #[cfg(feature = "std")]
 pub mod store;
+pub mod text;
 
 pub use clock::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Version};
 pub use counter::{GCounter, PnCounter};
 pub use kernel::{EditError, MergeError, Replicated};
 pub use replica::{Applied, Delta, Digest, Replica, State};
 pub use set::OrSet;
+pub use text::Text;

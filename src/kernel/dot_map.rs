@@ -320,11 +320,14 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
             let mut names = Names::new();
             child.names(decoder.known(), &mut names);
             index.extend(names.iter().map(|entry| (entry, key.clone())));
+            entries += child.entries();
             children.insert(key, child);
         }
+        let index = BTreeMap::from_iter(index);
+        decoder.require(index.len() as u64 == entries, DecodeErrorKind::Inconsistent)?;
         Ok(DotMap {
             children,
-            index: index.into_iter().collect(),
+            index,
             touched: Journal::new(),
         })
     }

@@ -48,60 +48,62 @@ impl From<IndexError> for EditError {
 }
 
 /// What a text position counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Unit {
     /// Unicode scalar values.
     Chars,
     /// Bytes of UTF-8.
     Utf8,
-    /// Code units of UTF-16.
+    /// UTF-16 code units.
     Utf16,
 }
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Unit::Chars => "chars",
-            Unit::Utf8 => "utf-8 bytes",
-            Unit::Utf16 => "utf-16 units",
+            Self::Chars => "characters",
+            Self::Utf8 => "UTF-8 bytes",
+            Self::Utf16 => "UTF-16 code units",
         })
     }
 }
 
-/// A position that is not one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What is wrong with a position.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
-pub enum IndexError {
-    /// Beyond the end, or a range that ends before it starts.
-    OutOfRange {
-        /// The position given.
-        index: usize,
-        /// The length of the text, in the same unit.
-        len: usize,
-        /// The unit of both.
-        unit: Unit,
-    },
-    /// Inside a character.
-    NotOnBoundary {
-        /// The position given.
-        index: usize,
-        /// Its unit.
-        unit: Unit,
-    },
+pub enum IndexFault {
+    /// It lies behind the end.
+    OutOfRange,
+    /// It lies inside a character.
+    InsideCharacter,
+}
+
+/// A position that is none.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct IndexError {
+    /// What is wrong with it.
+    pub fault: IndexFault,
+    /// The position as given.
+    pub index: usize,
+    /// The length of the text in the same unit.
+    pub len: usize,
+    /// The unit of both.
+    pub unit: Unit,
 }
 
 impl fmt::Display for IndexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OutOfRange { index, len, unit } => {
-                write!(
-                    f,
-                    "position {index} is out of range: the text has {len} {unit}"
-                )
-            }
-            Self::NotOnBoundary { index, unit } => {
-                write!(f, "position {index} ({unit}) is inside a character")
+        let Self {
+            fault,
+            index,
+            len,
+            unit,
+        } = self;
+        match fault {
+            IndexFault::OutOfRange => write!(f, "index {index} is behind the end ({len} {unit})"),
+            IndexFault::InsideCharacter => {
+                write!(f, "index {index} ({unit}) is inside a character")
             }
         }
     }

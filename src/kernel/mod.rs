@@ -24,7 +24,7 @@ mod update;
 pub use dot_fun::DotFun;
 pub use dot_map::DotMap;
 pub use dot_set::DotSet;
-pub use error::{EditError, Fault, IndexError, MergeError, Unit};
+pub use error::{EditError, Fault, IndexError, IndexFault, MergeError, Unit};
 pub(crate) use journal::Journal;
 pub(crate) use kills::Kills;
 pub use latest::Latest;

@@ -16,7 +16,6 @@ use crate::kernel::{Fault, Kills, MergeError, Part, Place, Replicated};
 /// What became of a delta.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-#[must_use]
 pub enum Applied {
     /// It brought something; deltas that waited for it are in now, too.
     New,

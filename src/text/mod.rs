@@ -1,0 +1,15 @@
+//! Text: the order of its elements (RGA), the engine that keeps it, and typed positions.
+
+mod fragment;
+pub(crate) mod name_run;
+pub mod rga;
+mod run_tree;
+#[doc(hidden)]
+pub mod sequence;
+#[expect(clippy::module_inception, reason = "the main type of this folder")]
+mod text;
+mod units;
+
+pub use crate::kernel::{IndexError, IndexFault, Unit};
+pub use text::Text;
+pub use units::{Chars, Position, Utf8, Utf16};
