@@ -1,1 +1,1 @@
-//! Placeholder, filled by the next commit.
+//! Placeholder.
