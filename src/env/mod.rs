@@ -17,6 +17,8 @@ mod time;
 #[cfg(feature = "std")]
 pub(crate) use block_on::{block_on, lock};
 pub use environment::{Env, Sleep};
+#[cfg(feature = "std")]
+pub(crate) use random::scale;
 pub use random::{RandomnessUnavailable, SplitMix64};
 #[cfg(feature = "std")]
 pub use sim::{SimEnv, Stalled};
