@@ -1,5 +1,6 @@
 //! [`DynStore`]: the boxed twin of [`Store`], for a backend chosen at run time.
 
+use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use std::sync::Arc;
@@ -9,142 +10,146 @@ use super::{
     StoreError, Transaction, Watch,
 };
 
-/// A boxed future.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// [`Store`] with boxed futures; every store is one, and `Arc<dyn DynStore>` is a store again.
+/// Any [`Store`], with boxed futures; clones are handles on the same store.
+///
+/// A type of its own rather than `Arc<dyn ..>`: futures over a trait object's lifetime are not seen to
+/// be `Send` (<https://github.com/rust-lang/rust/issues/102211>).
 ///
 /// # Examples
 /// ```
 /// use commute::env::SimEnv;
 /// use commute::store::{DynStore, MemoryStore, Store};
-/// use std::sync::Arc;
 ///
 /// let env = SimEnv::new(1);
-/// let store: Arc<dyn DynStore> = Arc::new(MemoryStore::new(env.clone())?);
+/// let store = DynStore::new(MemoryStore::new(env.clone())?);
 /// let snapshot = env.run(store.read(&["a".into()], &[]))??;
 /// assert_eq!(snapshot.entries, [None]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait DynStore: Send + Sync {
-    /// [`Store::capabilities`].
-    fn boxed_capabilities(&self) -> Capabilities;
+#[derive(Clone)]
+pub struct DynStore(Arc<dyn BoxedStore>);
 
-    /// [`Store::contention`].
-    fn boxed_contention(&self) -> Option<&Contention>;
+/// A watch of a [`DynStore`].
+pub struct DynWatch(Box<dyn BoxedWatch>);
 
-    /// [`Store::read`].
-    fn boxed_read<'a>(
+impl DynStore {
+    /// Hides the type of `store`.
+    pub fn new<S>(store: S) -> Self
+    where
+        S: Store + 'static,
+        S::Watch: 'static,
+    {
+        Self(Arc::new(store))
+    }
+}
+
+impl fmt::Debug for DynStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynStore").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for DynWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynWatch").finish_non_exhaustive()
+    }
+}
+
+trait BoxedStore: Send + Sync {
+    fn capabilities(&self) -> Capabilities;
+
+    fn contention(&self) -> Option<&Contention>;
+
+    fn read<'a>(
         &'a self,
         keys: &'a [Key],
         scans: &'a [Scan],
     ) -> BoxFuture<'a, Result<Snapshot, StoreError>>;
 
-    /// [`Store::commit`].
-    fn boxed_commit<'a>(
-        &'a self,
-        txn: &'a Transaction,
-    ) -> BoxFuture<'a, Result<Outcome, StoreError>>;
+    fn commit<'a>(&'a self, txn: &'a Transaction) -> BoxFuture<'a, Result<Outcome, StoreError>>;
 
-    /// [`Store::watch`].
-    fn boxed_watch<'a>(
-        &'a self,
+    fn watch(
+        &self,
         range: Range,
         after: Revision,
-    ) -> BoxFuture<'a, Result<BoxWatch, StoreError>>;
+    ) -> BoxFuture<'_, Result<Box<dyn BoxedWatch>, StoreError>>;
 }
 
-/// The boxed twin of [`Watch`].
-pub trait DynWatch: Send {
-    /// [`Watch::next`].
-    fn boxed_next(&mut self) -> BoxFuture<'_, Result<Commit, StoreError>>;
+trait BoxedWatch: Send {
+    fn next(&mut self) -> BoxFuture<'_, Result<Commit, StoreError>>;
 }
 
-/// A watch of a [`DynStore`].
-pub struct BoxWatch(Box<dyn DynWatch>);
-
-impl core::fmt::Debug for BoxWatch {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("BoxWatch").finish_non_exhaustive()
+impl<W: Watch> BoxedWatch for W {
+    fn next(&mut self) -> BoxFuture<'_, Result<Commit, StoreError>> {
+        Box::pin(Watch::next(self))
     }
 }
 
-impl<W: Watch> DynWatch for W {
-    fn boxed_next(&mut self) -> BoxFuture<'_, Result<Commit, StoreError>> {
-        Box::pin(self.next())
-    }
-}
-
-impl Watch for BoxWatch {
-    fn next(&mut self) -> impl Future<Output = Result<Commit, StoreError>> + Send {
-        self.0.boxed_next()
-    }
-}
-
-impl<S> DynStore for S
+impl<S> BoxedStore for S
 where
     S: Store,
     S::Watch: 'static,
 {
-    fn boxed_capabilities(&self) -> Capabilities {
-        self.capabilities()
+    fn capabilities(&self) -> Capabilities {
+        Store::capabilities(self)
     }
 
-    fn boxed_contention(&self) -> Option<&Contention> {
-        self.contention()
+    fn contention(&self) -> Option<&Contention> {
+        Store::contention(self)
     }
 
-    fn boxed_read<'a>(
+    fn read<'a>(
         &'a self,
         keys: &'a [Key],
         scans: &'a [Scan],
     ) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
-        Box::pin(self.read(keys, scans))
+        Box::pin(Store::read(self, keys, scans))
     }
 
-    fn boxed_commit<'a>(
-        &'a self,
-        txn: &'a Transaction,
-    ) -> BoxFuture<'a, Result<Outcome, StoreError>> {
-        Box::pin(self.commit(txn))
-    }
-
-    fn boxed_watch<'a>(
-        &'a self,
-        range: Range,
-        after: Revision,
-    ) -> BoxFuture<'a, Result<BoxWatch, StoreError>> {
-        Box::pin(async move {
-            let watch = self.watch(range, after).await?;
-            Ok(BoxWatch(Box::new(watch)))
-        })
-    }
-}
-
-impl Store for Arc<dyn DynStore> {
-    type Watch = BoxWatch;
-
-    fn capabilities(&self) -> Capabilities {
-        (**self).boxed_capabilities()
-    }
-
-    fn contention(&self) -> Option<&Contention> {
-        (**self).boxed_contention()
-    }
-
-    async fn read(&self, keys: &[Key], scans: &[Scan]) -> Result<Snapshot, StoreError> {
-        (**self).boxed_read(keys, scans).await
-    }
-
-    async fn commit(&self, txn: &Transaction) -> Result<Outcome, StoreError> {
-        (**self).boxed_commit(txn).await
+    fn commit<'a>(&'a self, txn: &'a Transaction) -> BoxFuture<'a, Result<Outcome, StoreError>> {
+        Box::pin(Store::commit(self, txn))
     }
 
     fn watch(
         &self,
         range: Range,
         after: Revision,
-    ) -> impl Future<Output = Result<Self::Watch, StoreError>> + Send {
-        (**self).boxed_watch(range, after)
+    ) -> BoxFuture<'_, Result<Box<dyn BoxedWatch>, StoreError>> {
+        Box::pin(async move {
+            let watch = Store::watch(self, range, after).await?;
+            Ok(Box::new(watch) as Box<dyn BoxedWatch>)
+        })
+    }
+}
+
+impl Store for DynStore {
+    type Watch = DynWatch;
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn contention(&self) -> Option<&Contention> {
+        self.0.contention()
+    }
+
+    async fn read(&self, keys: &[Key], scans: &[Scan]) -> Result<Snapshot, StoreError> {
+        self.0.read(keys, scans).await
+    }
+
+    async fn commit(&self, txn: &Transaction) -> Result<Outcome, StoreError> {
+        self.0.commit(txn).await
+    }
+
+    async fn watch(&self, range: Range, after: Revision) -> Result<DynWatch, StoreError> {
+        self.0.watch(range, after).await.map(DynWatch)
+    }
+}
+
+impl Watch for DynWatch {
+    async fn next(&mut self) -> Result<Commit, StoreError> {
+        self.0.next().await
     }
 }

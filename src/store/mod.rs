@@ -50,7 +50,7 @@ mod watch;
 pub use bytes::{Key, Value};
 pub use capabilities::{Capabilities, MonotoneTokens, TtlCapability, TtlClock};
 pub use contention::Contention;
-pub use dynamic::{BoxFuture, BoxWatch, DynStore, DynWatch};
+pub use dynamic::{DynStore, DynWatch};
 pub use error::{Limit, StoreError};
 pub use limits::StoreLimits;
 pub use memory::{MemoryOptions, MemoryStore, MemoryWatch};
