@@ -1,4 +1,5 @@
 //! Every guard holds or refuses, a refusal says what it lost to, and bad input changes nothing.
+#![allow(clippy::unwrap_used)]
 
 use commute::env::{Env, SimEnv};
 use commute::store::{

@@ -1,4 +1,6 @@
-//! Range reads: no phantoms, no conflict beyond where the read stopped, no guess about what was forgotten.
+//! Range reads: no phantoms, no conflict beyond where the read stopped, no guess about what was
+//! forgotten.
+#![allow(clippy::unwrap_used)]
 
 use commute::env::SimEnv;
 use commute::store::{
@@ -15,8 +17,8 @@ fn store() -> (SimEnv, MemoryStore) {
     (env, store)
 }
 
-/// Runs a transaction that scans and writes, while `meddle` commits once after the scan; returns the
-/// number of attempts.
+/// Runs a transaction that scans and writes, while `meddle` commits once after the scan; returns
+/// the number of attempts.
 fn attempts(
     scan: impl Fn(&commute::store::BlockingTx<'_, MemoryStore>) -> Result<(), TxError>,
     meddle: impl Fn(&MemoryStore),

@@ -1,8 +1,9 @@
 //! Interleaved transactions are serializable, and conflict no more than they have to.
 //!
 //! Several clients run real `transact` futures over a store that gives way before every request; a
-//! seeded scheduler decides who goes on. Reads and writes are recorded, and the dependency graph of the
-//! history (Adya 1999: write-read, write-write, read-write) must have no cycle.
+//! seeded scheduler decides who goes on. Reads and writes are recorded, and the dependency graph of
+//! the history (Adya 1999: write-read, write-write, read-write) must have no cycle.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use commute::env::{SimEnv, SplitMix64};
 use commute::store::{
@@ -19,16 +20,19 @@ use quickcheck::QuickCheck;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
+/// Which guards a mutant leaves out.
+type Drops = fn(&Guard) -> bool;
+
 /// A store that gives way before every request, checks every refusal, and may be made to misbehave.
 struct Stepped {
     inner: MemoryStore,
-    drops: fn(&Guard) -> bool,
+    drops: Drops,
     written: Mutex<BTreeMap<u64, Vec<Key>>>,
     refusals: Mutex<u64>,
 }
 
 impl Stepped {
-    fn new(env: &SimEnv, drops: fn(&Guard) -> bool) -> Self {
+    fn new(env: &SimEnv, drops: Drops) -> Self {
         let inner = MemoryStore::new(env.clone()).unwrap();
         Self {
             inner,
@@ -46,8 +50,8 @@ impl Stepped {
             .insert(revision.counter(), vec![key.into()]);
     }
 
-    /// A conflict names a record that a guard covers and that the named commit really changed, after
-    /// the revision the guard knew.
+    /// A conflict names a record that a guard covers and that the named commit really changed,
+    /// after the revision the guard knew.
     fn check_refusal(&self, txn: &Transaction, lost: &commute::store::Conflict) {
         let known = txn.guards().iter().find_map(|guard| match guard {
             Guard::Revision { key, revision } if *key == lost.key => Some(revision.counter()),
@@ -274,7 +278,7 @@ async fn follow(tx: Tx<'_, Stepped>, plan: &Plan) -> Result<Vec<(Key, Option<Val
 }
 
 /// Random transactions of four clients over six records, which do not exist at first.
-fn history(seed: u64, drops: fn(&Guard) -> bool) -> (Vec<Done>, u64) {
+fn history(seed: u64, drops: Drops) -> (Vec<Done>, u64) {
     let env = SimEnv::new(seed);
     let store = Stepped::new(&env, drops);
     let mut random = SplitMix64::new(seed);
@@ -320,7 +324,7 @@ fn random_interleavings_are_serializable() {
 
 #[test]
 fn the_checker_notices_a_store_that_skips_a_kind_of_guard() {
-    let mutants: [(&str, fn(&Guard) -> bool); 3] = [
+    let mutants: [(&str, Drops); 3] = [
         ("revision", |guard| matches!(guard, Guard::Revision { .. })),
         ("absent", |guard| matches!(guard, Guard::Absent { .. })),
         ("range", |guard| matches!(guard, Guard::Unchanged { .. })),

@@ -1,4 +1,5 @@
 //! Transactions retry within bounds, see one state only, and never guess about a lost reply.
+#![allow(clippy::unwrap_used)]
 
 use commute::env::{Env, SimEnv, SplitMix64};
 use commute::store::{

@@ -1,4 +1,5 @@
 //! A watch brings every commit once and in order, or says that it cannot; expiry is a commit too.
+#![allow(clippy::unwrap_used)]
 
 use commute::env::{Env, SimEnv, SplitMix64};
 use commute::store::{
@@ -27,8 +28,8 @@ fn store() -> (SimEnv, MemoryStore) {
     (env, store)
 }
 
-/// Random puts, deletions and expiries: a watch from any point, applied to a copy of that point, gives
-/// the store; its revisions are those that touched the range, each once.
+/// Random puts, deletions and expiries: a watch from any point, applied to a copy of that point,
+/// gives the store; its revisions are those that touched the range, each once.
 fn watch_rebuilds_the_store(seed: u64) -> bool {
     let mut random = SplitMix64::new(seed);
     let env = SimEnv::new(seed);

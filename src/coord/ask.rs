@@ -1,7 +1,7 @@
 //! Committing one transaction until its outcome is known, without I/O.
 //!
-//! Rule: an unknown outcome is neither success nor failure; the same transaction is committed again,
-//! which returns the first result.
+//! Rule: an unknown outcome is neither success nor failure; the same transaction is committed
+//! again, which returns the first result.
 
 use core::num::NonZeroU32;
 use core::time::Duration;

@@ -1,8 +1,8 @@
 //! [`FencedResource`]: a resource that looks at the token before it lets anybody read or write.
 //!
-//! Rule: first `establish` the token, which raises the floor; only then read, work and write. Without
-//! that order a paused holder's late write still passes as long as the new holder has not written.
-//! Equal tokens have no order, so a write must also match the version its holder saw last.
+//! Rule: first `establish` the token, which raises the floor; only then read, work and write.
+//! Without that order a paused holder's late write still passes as long as the new holder has not
+//! written. Equal tokens have no order, so a write must also match the version its holder saw last.
 
 use core::fmt;
 
@@ -44,12 +44,12 @@ pub trait Established {
     /// [`FencedError`].
     fn read_blocking(&mut self) -> Result<Self::Value, FencedError>;
 
-    /// Writes if the token is not below the floor and the version is the one this handle saw last: at
-    /// its establishment, its last read or its last write.
+    /// Writes if the token is not below the floor and the version is the one this handle saw last:
+    /// at its establishment, its last read or its last write.
     ///
     /// # Errors
-    /// [`FencedError::Fence`] if a later holder was here, [`FencedError::Stale`] if somebody with the
-    /// same token wrote meanwhile; nothing was written.
+    /// [`FencedError::Fence`] if a later holder was here, [`FencedError::Stale`] if somebody with
+    /// the same token wrote meanwhile; nothing was written.
     fn write_blocking(&mut self, value: Self::Value) -> Result<(), FencedError>;
 }
 

@@ -15,8 +15,9 @@ const ASKED_MAX: NonZeroU32 = const { NonZeroU32::new(5).unwrap() };
 
 /// A record that only the holder of the newest token may write.
 ///
-/// The floor is the one of the token's domain in the same store, raised and checked in the transaction
-/// that writes. Reads are not refused to a lost holder; whatever it makes of them, its write is.
+/// The floor is the one of the token's domain in the same store, raised and checked in the
+/// transaction that writes. Reads are not refused to a lost holder; whatever it makes of them, its
+/// write is.
 ///
 /// # Examples
 /// ```
@@ -128,8 +129,8 @@ impl<S: Store, E: Env> EstablishedKey<'_, S, E> {
         Ok(self.see(snapshot))
     }
 
-    /// Writes, or with `None` deletes, if the token is not below the floor and the record is as this
-    /// handle saw it last.
+    /// Writes, or with `None` deletes, if the token is not below the floor and the record is as
+    /// this handle saw it last.
     ///
     /// # Errors
     /// [`FencedError`]; nothing was written, except perhaps with [`FencedError::Unknown`].

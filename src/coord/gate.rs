@@ -52,8 +52,8 @@ impl fmt::Display for Floor {
 
 /// The floor of one resource, for servers that keep the resource themselves.
 ///
-/// The floor must be as durable as the data and change together with it: save the bytes of the token
-/// that passed last in the same atomic write as the data, and after a restart
+/// The floor must be as durable as the data and change together with it: save the bytes of the
+/// token that passed last in the same atomic write as the data, and after a restart
 /// [`establish`](Gate::establish) that token before anything else.
 ///
 /// # Examples
@@ -93,8 +93,8 @@ impl Gate {
     /// Lets `token` pass and raises the floor to it.
     ///
     /// # Errors
-    /// [`FenceError::Fenced`] if it is below the floor, [`FenceError::DifferentDomain`] if it has no
-    /// order with it; the floor stays.
+    /// [`FenceError::Fenced`] if it is below the floor, [`FenceError::DifferentDomain`] if it has
+    /// no order with it; the floor stays.
     pub fn establish(&mut self, token: &FencingToken) -> Result<(), FenceError> {
         if *token.domain() != self.domain {
             let (left, right) = (token.domain().clone(), self.domain.clone());

@@ -1,7 +1,8 @@
-//! [`Lease`]: one holder at a time, by the store's clock; what its holder believes is another matter.
+//! [`Lease`]: one holder at a time by the store's clock; what its holder believes is another thing.
 //!
-//! Limits: one request at a time per lease; an unknown outcome is asked for a bounded number of times.
-//! A lease that is dropped, or whose acquisition is dropped half-way, is free after its time to live.
+//! Limits: one request at a time per lease; an unknown outcome is asked for a bounded number of
+//! times. A lease that is dropped, or whose acquisition is dropped half-way, is free after its time
+//! to live.
 
 use core::fmt;
 use std::sync::{Arc, Mutex};
@@ -14,15 +15,16 @@ use crate::store::{BlockingStore, Guard, Outcome, Store, Transaction, Transactio
 
 /// A granted lease.
 ///
-/// It lowers the number of wasted attempts; **it does not keep others out.** Its holder may be paused
-/// for longer than the lease lasts and wake without knowing. What keeps a late write out is the check
-/// at the resource: hand [`token`](Lease::token) to a [`FencedResource`](super::FencedResource), or
-/// put [`guard`](Lease::guard) or [`Guard::fence`] into the transaction that writes.
+/// It lowers the number of wasted attempts; **it does not keep others out.** Its holder may be
+/// paused for longer than the lease lasts and wake without knowing. What keeps a late write out is
+/// the check at the resource: hand [`token`](Lease::token) to a
+/// [`FencedResource`](super::FencedResource), or put [`guard`](Lease::guard) or [`Guard::fence`]
+/// into the transaction that writes.
 ///
 /// # Guarantees
 /// Terms do not overlap by the store's clock. A renewal or release touches only the term it belongs
-/// to. [`believes_valid`](Lease::believes_valid) turns false at a local deadline that is counted from
-/// before the last successful request was sent, whatever the network does, and stays false.
+/// to. [`believes_valid`](Lease::believes_valid) turns false at a local deadline that is counted
+/// from before the last successful request was sent, whatever the network does, and stays false.
 ///
 /// # Examples
 /// ```
@@ -72,9 +74,10 @@ impl<S: Store + Clone, E: Env + Clone> Lease<S, E> {
     /// Asks for the lease of `domain` once; the record of that key belongs to the lease.
     ///
     /// # Errors
-    /// [`LeaseError::Held`] if somebody has it; [`LeaseError::Unknown`] if it may have been granted,
-    /// in which case it is free again after its time to live; [`LeaseError::Lost`] if the answer came
-    /// too late; [`LeaseError::NoTimeLeft`], [`LeaseError::Unsupported`], [`LeaseError::Store`].
+    /// [`LeaseError::Held`] if somebody has it; [`LeaseError::Unknown`] if it may have been
+    /// granted, in which case it is free again after its time to live; [`LeaseError::Lost`] if the
+    /// answer came too late; [`LeaseError::NoTimeLeft`], [`LeaseError::Unsupported`],
+    /// [`LeaseError::Store`].
     pub async fn acquire(
         store: &S,
         env: &E,
@@ -103,8 +106,8 @@ impl<S: Store + Clone, E: Env + Clone> Lease<S, E> {
     /// Gives the lease back.
     ///
     /// # Errors
-    /// [`LeaseError::Unknown`] or [`LeaseError::Store`] if it may still be held; it is then free after
-    /// its time to live.
+    /// [`LeaseError::Unknown`] or [`LeaseError::Store`] if it may still be held; it is then free
+    /// after its time to live.
     pub async fn release(self) -> Result<Released, LeaseError> {
         let ask = self.ending()?;
         released(ask.settle(&self.store, &self.env).await)
@@ -213,8 +216,8 @@ impl<S: Clone, E: Env + Clone> Lease<S, E> {
         &self.token
     }
 
-    /// A guard that holds while the store still has this term: for transactions on the same store, the
-    /// check and the write are then one step.
+    /// A guard that holds while the store still has this term: for transactions on the same store,
+    /// the check and the write are then one step.
     pub fn guard(&self) -> Guard {
         lock(&self.term).guard()
     }
@@ -274,8 +277,8 @@ impl<E: Env> LossSignal<E> {
         lock(&self.term).lost(self.env.now())
     }
 
-    /// Waits until the lease is lost. A renewal moves the deadline; a loss that is learnt of earlier
-    /// is reported by [`lost`](Self::lost) at once, and here at the deadline.
+    /// Waits until the lease is lost. A renewal moves the deadline; a loss that is learnt of
+    /// earlier is reported by [`lost`](Self::lost) at once, and here at the deadline.
     pub async fn wait(&self) -> Lost {
         loop {
             if let Some(lost) = self.lost() {

@@ -1,10 +1,10 @@
 //! Honest coordination: leases that say what they are not, and fences that do the work.
 //!
-//! A [`Lease`] has one holder at a time by the clock of the store. Its holder can be paused, wake after
-//! the lease has ended and been granted to somebody else, and still believe in it. No lock that ends by
-//! itself can prevent that, so safety comes from the resource: every grant carries a [`FencingToken`]
-//! that is greater than all before it, and a [`FencedResource`] refuses whoever comes with less than it
-//! has seen. The new holder *establishes* its token before it reads:
+//! A [`Lease`] has one holder at a time by the clock of the store. Its holder can be paused, wake
+//! after the lease has ended and been granted to somebody else, and still believe in it. No lock
+//! that ends by itself can prevent that, so safety comes from the resource: every grant carries a
+//! [`FencingToken`] that is greater than all before it, and a [`FencedResource`] refuses whoever
+//! comes with less than it has seen. The new holder *establishes* its token before it reads:
 //!
 //! ```
 //! use commute::coord::{Established, FencedCell, FencedResource, Lease, LeaseOptions};
@@ -32,8 +32,8 @@
 //! ```
 //!
 //! If the data lives in the same store as the lease, put [`Lease::guard`] or
-//! [`Guard::fence`](crate::store::Guard::fence) into the transaction that writes it; a [`FencedKey`]
-//! does that for one record.
+//! [`Guard::fence`](crate::store::Guard::fence) into the transaction that writes it; a
+//! [`FencedKey`] does that for one record.
 
 mod ask;
 mod fenced;

@@ -1,7 +1,7 @@
 //! One term of a lease, without I/O: the transactions it consists of and what their outcomes mean.
 //!
-//! Rule: a grant creates the record, so the revision that created it is the token; renewal and release
-//! are guarded by that revision and by the id of the acquisition.
+//! Rule: a grant creates the record, so the revision that created it is the token; renewal and
+//! release are guarded by that revision and by the id of the acquisition.
 //! Source: Gray and Cheriton 1989; the local deadline counts from before the request was sent.
 
 use core::num::NonZeroU32;

@@ -1,6 +1,7 @@
 //! [`FencingToken`]: the number of a grant, which a resource compares with its floor.
 //!
-//! Source: Gray and Cheriton 1989 (leases); Kleppmann 2016, "How to do distributed locking" (tokens).
+//! Source: Gray and Cheriton 1989 (leases); Kleppmann 2016, "How to do distributed locking"
+//! (tokens).
 
 use core::cmp::Ordering;
 use core::fmt;
@@ -45,8 +46,8 @@ impl<T: Into<Key>> From<T> for TokenDomain {
 
 /// The number of one grant of a lease: (domain, incarnation of the store, revision of the grant).
 ///
-/// Only a granted [`Lease`](super::Lease) makes one; it may be sent to a resource as bytes. Renewals
-/// keep it.
+/// Only a granted [`Lease`](super::Lease) makes one; it may be sent to a resource as bytes.
+/// Renewals keep it.
 ///
 /// # Guarantees
 /// Within one domain and incarnation a later grant has a greater token. There is no `PartialOrd`:
@@ -103,7 +104,8 @@ impl FencingToken {
     /// The order of two grants.
     ///
     /// # Errors
-    /// [`DifferentDomain`] if they are of different domains, or of different incarnations of a store.
+    /// [`DifferentDomain`] if they are of different domains, or of different incarnations of a
+    /// store.
     pub fn try_cmp(&self, other: &Self) -> Result<Ordering, DifferentDomain> {
         if self.domain != other.domain {
             let (left, right) = (self.domain.clone(), other.domain.clone());
@@ -117,8 +119,8 @@ impl FencingToken {
             })
     }
 
-    /// The token as bytes, to send it to a resource: format 1, incarnation, counter, domain; integers
-    /// little endian, the domain preceded by its length in 32 bits.
+    /// The token as bytes, to send it to a resource: format 1, incarnation, counter, domain;
+    /// integers little endian, the domain preceded by its length in 32 bits.
     ///
     /// # Examples
     /// ```

@@ -18,10 +18,10 @@ use super::{Env, MonoTime, RandomnessUnavailable, Sleep, WallTime, lock};
 /// The [`Env`] of the machine. All values of this type share one clock.
 ///
 /// # Guarantees
-/// The monotonic clock is [`std::time::Instant`]. **It may stop while the machine is suspended** (on
-/// Linux it is `CLOCK_MONOTONIC`, <https://github.com/rust-lang/rust/issues/87906>), so after a
-/// suspend a lease can be believed valid although the store let it expire long ago. Only the check at
-/// the resource, the fencing token, protects against that.
+/// The monotonic clock is [`std::time::Instant`]. **It may stop while the machine is suspended**
+/// (on Linux it is `CLOCK_MONOTONIC`, <https://github.com/rust-lang/rust/issues/87906>), so after a
+/// suspend a lease can be believed valid although the store let it expire long ago. Only the check
+/// at the resource, the fencing token, protects against that.
 ///
 /// # Examples
 /// ```

@@ -55,8 +55,8 @@ impl fmt::Display for MonoTime {
 
 /// A point on the wall clock: the time since 1970-01-01T00:00:00Z.
 ///
-/// It may step in either direction, so nothing in this crate orders events, expires keys or judges a
-/// lease by it.
+/// It may step in either direction, so nothing in this crate orders events, expires keys or judges
+/// a lease by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WallTime(Duration);
 

@@ -1,7 +1,7 @@
 //! One attempt of a transaction, without I/O: what it read, what it will write.
 //!
-//! Rule: everything the closure has seen was true at one revision. A later read that might not fit is
-//! made again together with all earlier ones; if one of those has changed, the attempt restarts.
+//! Rule: everything the closure has seen was true at one revision. A later read that might not fit
+//! is made again together with all earlier ones; if one of those has changed, the attempt restarts.
 //! Source: Riegel, Felber, Fetzer 2006, "A lazy snapshot algorithm" (extension of the snapshot).
 
 use core::time::Duration;

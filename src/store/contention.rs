@@ -31,7 +31,7 @@ macro_rules! counters {
             self.$name.load(Ordering::Relaxed)
         }
 
-        #[doc = concat!("Counts one more; see [`", stringify!($name), "`](Self::", stringify!($name), ").")]
+        #[doc = concat!("Counts one more of [`Contention::", stringify!($name), "`].")]
         pub fn $count(&self) {
             self.$name.fetch_add(1, Ordering::Relaxed);
         }

@@ -14,8 +14,8 @@ type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Any [`Store`], with boxed futures; clones are handles on the same store.
 ///
-/// A type of its own rather than `Arc<dyn ..>`: futures over a trait object's lifetime are not seen to
-/// be `Send` (<https://github.com/rust-lang/rust/issues/102211>).
+/// A type of its own rather than `Arc<dyn ..>`: futures over a trait object's lifetime are not seen
+/// to be `Send` (<https://github.com/rust-lang/rust/issues/102211>).
 ///
 /// # Examples
 /// ```

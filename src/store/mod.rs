@@ -1,8 +1,8 @@
 //! A versioned store for data that must not merge: read, commit if nothing changed, watch.
 //!
 //! Every commit has a [`Revision`] of its own. A [`Transaction`] applies its writes only if all its
-//! guards hold, and a refused one is told what it lost to. [`transact_blocking`] and [`transact`] run
-//! a closure that way, again and again until it went through undisturbed:
+//! guards hold, and a refused one is told what it lost to. [`transact_blocking`] and [`transact`]
+//! run a closure that way, again and again until it went through undisturbed:
 //!
 //! ```
 //! use commute::env::SystemEnv;

@@ -36,8 +36,9 @@ pub struct Conflict {
     pub key: Key,
     /// The record as it is now, `None` if it does not exist.
     pub entry: Option<Entry>,
-    /// The commit that was lost to: the one that wrote the present content, or deleted the record. If
-    /// the record does not exist and the store remembers no deletion, the revision of the refusal.
+    /// The commit that was lost to: the one that wrote the present content, or deleted the record.
+    /// If the record does not exist and the store remembers no deletion, the revision of the
+    /// refusal.
     pub revision: Revision,
 }
 

@@ -16,11 +16,13 @@ use crate::env::{Env, MonoTime, scale};
 /// How long and how often `transact` and `transact_blocking` try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactOptions {
-    /// How often the closure is run; also how often one commit is sent while its outcome is unknown.
+    /// How often the closure is run; also how often one commit is sent while its outcome is
+    /// unknown.
     pub attempts_max: NonZeroU32,
     /// After this long no further attempt is started; `None` for no such bound.
     pub deadline: Option<Duration>,
-    /// The pause after the first conflict is drawn from zero up to this; the window doubles each time.
+    /// The pause after the first conflict is drawn from zero up to this; the window doubles each
+    /// time.
     pub backoff_base: Duration,
     /// The greatest window.
     pub backoff_cap: Duration,

@@ -44,9 +44,9 @@ impl fmt::Display for Incarnation {
 /// A point in the history of a store.
 ///
 /// # Guarantees
-/// Within one incarnation revisions strictly increase in commit order and are never used again, also
-/// after a key was deleted and created anew. Revisions of different incarnations have no order:
-/// `partial_cmp` is `None`.
+/// Within one incarnation revisions strictly increase in commit order and are never used again,
+/// also after a key was deleted and created anew. Revisions of different incarnations have no
+/// order: `partial_cmp` is `None`.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,5 @@
-//! The [`Store`] trait: the waist between everything that keeps records and everything that uses them.
+//! The [`Store`] trait: the waist between everything that keeps records and everything that uses
+//! them.
 
 use core::future::Future;
 
@@ -11,9 +12,9 @@ use super::{
 ///
 /// # Guarantees
 /// Commits are linearizable and take effect in the order of their revisions. Whatever one `read`
-/// returns was true at one revision. An error means that nothing was applied; a commit of which that
-/// is not known ends in [`Outcome::Unknown`]. Committing a transaction again returns the result of the
-/// first time, as long as the store retains it ([`Capabilities::outcomes_retained`]).
+/// returns was true at one revision. An error means that nothing was applied; a commit of which
+/// that is not known ends in [`Outcome::Unknown`]. Committing a transaction again returns the
+/// result of the first time, as long as the store retains it ([`Capabilities::outcomes_retained`]).
 pub trait Store: Send + Sync {
     /// The watch it hands out.
     type Watch: Watch;

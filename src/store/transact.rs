@@ -22,8 +22,8 @@ use crate::env::{Env, lock};
 /// new [`Tx`]. If it returns an error, nothing is written and nothing tried again.
 ///
 /// # Guarantees
-/// Transactions are serializable in the order of their revisions. The closure never sees a state that
-/// did not exist: all its reads are of one revision, or it is made to start again.
+/// Transactions are serializable in the order of their revisions. The closure never sees a state
+/// that did not exist: all its reads are of one revision, or it is made to start again.
 ///
 /// # Errors
 /// [`TransactError`]; nothing was written, except perhaps with [`TransactError::Unknown`].
@@ -188,8 +188,8 @@ macro_rules! transaction_handle {
                 lock(&self.attempt).delete(key.into());
             }
 
-            /// Lets the commit through only if `token` is not below the floor of its domain, which is
-            /// raised to it.
+            /// Lets the commit through only if `token` is not below the floor of its domain, which
+            /// is raised to it.
             pub fn guard_fence(&self, token: &FencingToken) {
                 lock(&self.attempt).fence(token.clone());
             }

@@ -50,7 +50,8 @@ pub enum Guard {
         /// The commit that must be its last.
         revision: Revision,
     },
-    /// The record exists, and `revision` created it: it was not deleted since, but may have changed.
+    /// The record exists, and `revision` created it: it was not deleted since, but may have
+    /// changed.
     Created {
         /// The record.
         key: Key,

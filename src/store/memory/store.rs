@@ -52,9 +52,9 @@ impl Default for MemoryOptions {
 /// ready at once, except a watch's.
 ///
 /// # Guarantees
-/// Those of [`Store`]. Every store is an incarnation of its own. Expired records are deleted, each by
-/// a commit with its own revision, before any other request is looked at; a waiting watch brings that
-/// about when it is due, nothing else does in the background.
+/// Those of [`Store`]. Every store is an incarnation of its own. Expired records are deleted, each
+/// by a commit with its own revision, before any other request is looked at; a waiting watch brings
+/// that about when it is due, nothing else does in the background.
 ///
 /// # Complexity
 /// n = records, h = remembered deletions. Reads and writes of one record: O(log n). Scans and range
@@ -70,7 +70,8 @@ impl Default for MemoryOptions {
 /// let Outcome::Committed { revision } = store.compare_and_set("a", None, "1")? else { panic!() };
 /// store.compare_and_set("a", Some(revision), "2")?;
 /// // Somebody who still believes in the first revision is told what it lost to.
-/// let Outcome::Conflict(lost) = store.compare_and_set("a", Some(revision), "3")? else { panic!() };
+/// let late = store.compare_and_set("a", Some(revision), "3")?;
+/// let Outcome::Conflict(lost) = late else { panic!() };
 /// assert_eq!(lost.entry.unwrap().value.as_str(), Ok("2"));
 /// # Ok::<(), commute::store::StoreError>(())
 /// ```
