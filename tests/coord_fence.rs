@@ -486,6 +486,28 @@ fn a_fence_guard_raises_the_floor_only_with_its_commit() {
 }
 
 #[test]
+fn several_tokens_of_one_domain_must_rise_within_a_transaction() {
+    let (env, store) = setup();
+    let (old, new) = two_tokens(&env, &store, "lock");
+    let falling = txn(&env)
+        .guard(Guard::fence(&new))
+        .guard(Guard::fence(&old));
+    assert!(matches!(
+        store.commit_blocking(&falling),
+        Ok(Outcome::Fenced { .. })
+    ));
+    assert_eq!(store.floor("lock"), None);
+    let rising = txn(&env)
+        .guard(Guard::fence(&old))
+        .guard(Guard::fence(&new));
+    assert!(matches!(
+        store.commit_blocking(&rising),
+        Ok(Outcome::Committed { .. })
+    ));
+    assert_eq!(store.floor("lock").unwrap().counter(), new.counter());
+}
+
+#[test]
 fn a_fenced_transaction_is_not_retried() {
     let (env, store) = setup();
     let (old, new) = two_tokens(&env, &store, "lock");

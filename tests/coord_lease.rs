@@ -216,6 +216,44 @@ fn a_renewal_of_unknown_outcome_is_neither_success_nor_loss() {
 }
 
 #[test]
+fn an_error_after_an_unknown_outcome_does_not_make_it_known() {
+    let (env, store) = setup();
+    let remote = Remote::new(&store, &env);
+    let options = LeaseOptions {
+        asked_max: NonZeroU32::new(3).unwrap(),
+        ..Default::default()
+    };
+    let mut lease = Lease::acquire_blocking(&remote, &env, "job", &options).unwrap();
+    remote.set(Faults {
+        unknown: 1,
+        unsent: 1,
+        ..Faults::default()
+    });
+    assert_eq!(
+        lease.renew_blocking(),
+        Ok(()),
+        "applied by the first request"
+    );
+    remote.set(Faults {
+        unknown: 1,
+        unsent: 2,
+        ..Faults::default()
+    });
+    assert!(matches!(
+        lease.renew_blocking(),
+        Err(LeaseError::Unknown { .. })
+    ));
+    // Without an unknown outcome before it, it is what it says.
+    remote.set(Faults {
+        unsent: 1,
+        ..Faults::default()
+    });
+    let unsent = LeaseError::Store(StoreError::RevisionsExhausted);
+    assert_eq!(lease.renew_blocking(), Err(unsent));
+    assert!(lease.believes_valid());
+}
+
+#[test]
 fn no_delayed_renewal_is_applied_after_a_release_has_begun() {
     let (env, store) = setup();
     let remote = Remote::new(&store, &env);

@@ -7,6 +7,7 @@ use core::cmp::Ordering;
 use core::fmt;
 
 use super::{DifferentDomain, FencingToken, TokenDomain};
+use crate::store::Incarnation;
 
 /// The highest token a resource has accepted or established.
 ///
@@ -18,6 +19,11 @@ impl Floor {
     /// What the floor is for.
     pub fn domain(&self) -> &TokenDomain {
         self.0.domain()
+    }
+
+    /// The life of the store that granted the token.
+    pub fn incarnation(&self) -> Incarnation {
+        self.0.incarnation()
     }
 
     /// The counter of the token that is the floor.
@@ -144,7 +150,7 @@ impl From<DifferentDomain> for FenceError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Incarnation, Revision};
+    use crate::store::Revision;
 
     fn token(domain: &str, incarnation: u128, counter: u64) -> FencingToken {
         let grant = Revision::new(Incarnation::from_bits(incarnation), counter);

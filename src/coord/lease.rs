@@ -94,8 +94,8 @@ impl<S: Store + Clone, E: Env + Clone> Lease<S, E> {
     /// Extends the term by another time to live.
     ///
     /// # Errors
-    /// [`LeaseError::Lost`]: stop working, it stays lost. [`LeaseError::Unknown`]: neither renewed nor
-    /// lost; the old deadline still counts, and another renewal may be tried before it.
+    /// [`LeaseError::Lost`]: stop working, it stays lost. [`LeaseError::Unknown`]: neither renewed
+    /// nor lost; the old deadline still counts, and another renewal may be tried before it.
     /// [`LeaseError::Store`].
     pub async fn renew(&mut self) -> Result<(), LeaseError> {
         let (sent, ask) = self.renewal()?;

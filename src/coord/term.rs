@@ -118,7 +118,7 @@ impl Acquisition {
             Outcome::Conflict(Conflict { revision, .. }) => {
                 Err(LeaseError::Held { since: revision })
             }
-            // Neither is an answer to a transaction without a fence guard whose outcome is known.
+            // Not applied, or not known to be: to have no lease is always safe.
             Outcome::Fenced { .. } | Outcome::Unknown => Err(LeaseError::Lost(Lost::Gone)),
         }
     }
@@ -191,8 +191,11 @@ impl Term {
                 });
                 self.usable(now)
             }
-            // Neither is an answer to a transaction without a fence guard whose outcome is known.
-            Outcome::Fenced { .. } | Outcome::Unknown => self.usable(now),
+            // Not applied, or not known to be: to stop is always safe.
+            Outcome::Fenced { .. } | Outcome::Unknown => {
+                self.lose(Lost::Gone);
+                self.usable(now)
+            }
         }
     }
 

@@ -55,16 +55,16 @@ pub(crate) enum Step<T, E> {
     /// Run the closure.
     Attempt,
     /// Commit this.
-    Commit(Transaction),
+    Commit(Pending<T>),
     /// Wait until then, then ask again.
     Sleep(MonoTime),
     Done(Result<Transacted<T>, TransactError<E>>),
 }
 
-/// What remains to be done after a pause.
-struct Pending<T> {
+/// A transaction whose outcome is not known yet, and what its closure returned.
+pub(crate) struct Pending<T> {
     value: T,
-    txn: Transaction,
+    pub(crate) txn: Transaction,
 }
 
 pub(crate) struct Retry<'a, En: ?Sized, T> {
@@ -74,7 +74,6 @@ pub(crate) struct Retry<'a, En: ?Sized, T> {
     started: MonoTime,
     attempts: u32,
     lost_to: Option<Conflict>,
-    value: Option<T>,
     unknown: Option<Pending<T>>,
     unknown_commits: u32,
 }
@@ -92,7 +91,6 @@ impl<'a, En: Env + ?Sized, T> Retry<'a, En, T> {
             started: env.now(),
             attempts: 0,
             lost_to: None,
-            value: None,
             unknown: None,
             unknown_commits: 0,
         }
@@ -100,9 +98,8 @@ impl<'a, En: Env + ?Sized, T> Retry<'a, En, T> {
 
     /// What to do at the start and after a pause.
     pub(crate) fn next<E>(&mut self) -> Step<T, E> {
-        if let Some(Pending { value, txn }) = self.unknown.take() {
-            self.value = Some(value);
-            return Step::Commit(txn);
+        if let Some(pending) = self.unknown.take() {
+            return Step::Commit(pending);
         }
         let spent = self.env.now().saturating_since(self.started);
         let late = self
@@ -143,9 +140,9 @@ impl<'a, En: Env + ?Sized, T> Retry<'a, En, T> {
         }
         match TransactionId::random(self.env) {
             Ok(id) => {
-                self.value = Some(value);
                 self.unknown_commits = 0;
-                Step::Commit(attempt.into_transaction(id))
+                let txn = attempt.into_transaction(id);
+                Step::Commit(Pending { value, txn })
             }
             Err(cause) => Step::Done(Err(TransactError::Store(cause.into()))),
         }
@@ -154,30 +151,27 @@ impl<'a, En: Env + ?Sized, T> Retry<'a, En, T> {
     /// What to do after the commit was answered.
     pub(crate) fn committed<E>(
         &mut self,
-        txn: Transaction,
+        pending: Pending<T>,
         answer: Result<Outcome, StoreError>,
     ) -> Step<T, E> {
-        let Some(value) = self.value.take() else {
-            return self.again(None);
-        };
         match answer {
             Ok(Outcome::Committed { revision }) => Step::Done(Ok(Transacted {
-                value,
+                value: pending.value,
                 revision,
                 attempts: self.attempts,
             })),
             Ok(Outcome::Conflict(conflict)) => self.again(Some(conflict)),
             Ok(Outcome::Fenced { floor }) => Step::Done(Err(TransactError::Fenced { floor })),
-            Ok(Outcome::Unknown) => self.ask_again(value, txn),
+            Ok(Outcome::Unknown) => self.ask_again(pending),
             // This request was not applied, but an earlier one with the same id may have been.
-            Err(_) if self.unknown_commits > 0 => self.ask_again(value, txn),
+            Err(_) if self.unknown_commits > 0 => self.ask_again(pending),
             // The history no longer reaches back to the reads: read again.
             Err(StoreError::Compacted { .. }) => self.again(None),
             Err(error) => Step::Done(Err(TransactError::Store(error))),
         }
     }
 
-    fn ask_again<E>(&mut self, value: T, txn: Transaction) -> Step<T, E> {
+    fn ask_again<E>(&mut self, pending: Pending<T>) -> Step<T, E> {
         self.unknown_commits += 1;
         let spent = self.env.now().saturating_since(self.started);
         let late = self
@@ -185,9 +179,11 @@ impl<'a, En: Env + ?Sized, T> Retry<'a, En, T> {
             .deadline
             .is_some_and(|deadline| spent >= deadline);
         if late || self.unknown_commits >= self.options.attempts_max.get() {
-            return Step::Done(Err(TransactError::Unknown { id: txn.id() }));
+            return Step::Done(Err(TransactError::Unknown {
+                id: pending.txn.id(),
+            }));
         }
-        self.unknown = Some(Pending { value, txn });
+        self.unknown = Some(pending);
         self.pause(self.unknown_commits)
     }
 

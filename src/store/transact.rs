@@ -73,9 +73,9 @@ where
                 let result = run(tx).await;
                 retry.ran(close(&attempt), result)
             }
-            Step::Commit(txn) => {
-                let answer = store.commit(&txn).await;
-                retry.committed(txn, answer)
+            Step::Commit(pending) => {
+                let answer = store.commit(&pending.txn).await;
+                retry.committed(pending, answer)
             }
             Step::Sleep(until) => {
                 env.sleep_until(until).await;
@@ -132,9 +132,9 @@ where
                 let result = run(tx);
                 retry.ran(close(&attempt), result)
             }
-            Step::Commit(txn) => {
-                let answer = store.commit_blocking(&txn);
-                retry.committed(txn, answer)
+            Step::Commit(pending) => {
+                let answer = store.commit_blocking(&pending.txn);
+                retry.committed(pending, answer)
             }
             Step::Sleep(until) => {
                 env.sleep_until_blocking(until);

@@ -14,9 +14,11 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct Faults {
     /// The clock moves this much before and after each is applied.
     pub(crate) delay: Duration,
-    /// The next ones are answered `Unknown`...
+    /// The next ones are answered `Unknown`.
     pub(crate) unknown: u32,
-    /// ...and not applied but kept.
+    /// Then these are certainly not sent.
+    pub(crate) unsent: u32,
+    /// Those without an answer are not applied but kept.
     pub(crate) held_back: bool,
     /// Guards that are left out.
     pub(crate) drops: Option<fn(&Guard) -> bool>,
@@ -76,6 +78,10 @@ impl BlockingStore for Remote {
     fn commit_blocking(&self, txn: &Transaction) -> Result<Outcome, StoreError> {
         let faults = *self.faults.lock().unwrap();
         self.env.advance(faults.delay);
+        if faults.unknown == 0 && faults.unsent > 0 {
+            self.faults.lock().unwrap().unsent -= 1;
+            return Err(StoreError::RevisionsExhausted);
+        }
         let mut sent = Transaction::new(txn.id());
         for guard in txn
             .guards()

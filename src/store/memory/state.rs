@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::history::{Forgotten, History};
 use super::outcomes::Outcomes;
 use super::store::MemoryOptions;
-use crate::coord::{DifferentDomain, FenceError, FencingToken, Floor, TokenDomain};
+use crate::coord::{FenceError, FencingToken, Floor, TokenDomain};
 use crate::env::MonoTime;
 use crate::store::{
     Change, Commit, Conflict, Entry, Guard, Incarnation, Key, Limit, Outcome, Range, Revision,
@@ -260,20 +260,18 @@ impl State {
     fn fence(&self, token: &FencingToken, floors: &mut Floors) -> Result<(), Refusal> {
         let domain = token.domain();
         let stored = self.floors.get(domain);
-        let raised = match Floor::raised(floors.get(domain).or(stored), token) {
+        let floor = floors.get(domain).or(stored);
+        let raised = match Floor::raised(floor, token) {
             Ok(raised) => raised,
             Err(FenceError::Fenced { floor }) => {
                 return Err(Refusal::Outcome(Outcome::Fenced { floor }));
             }
-            Err(FenceError::DifferentDomain(DifferentDomain::Incarnation { left, right })) => {
-                return Err(StoreError::OtherIncarnation {
-                    expected: right,
-                    found: left,
-                }
-                .into());
+            // The floor is of the token's own domain, so it is the incarnation that differs.
+            Err(FenceError::DifferentDomain(_)) => {
+                let found = token.incarnation();
+                let expected = floor.map_or(found, Floor::incarnation);
+                return Err(StoreError::OtherIncarnation { expected, found }.into());
             }
-            // The floor was looked up by the token's own domain.
-            Err(FenceError::DifferentDomain(DifferentDomain::Domain { .. })) => return Ok(()),
         };
         if stored != Some(&raised) {
             floors.insert(domain.clone(), raised);
