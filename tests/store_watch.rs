@@ -331,6 +331,25 @@ fn a_call_that_is_dropped_while_it_waits_loses_nothing() {
 }
 
 #[test]
+fn a_blocked_thread_is_woken_by_every_commit_of_another() {
+    let (_, store) = store();
+    let mut watch = store
+        .watch_blocking(Range::all(), store.revision())
+        .unwrap();
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(move || -> Vec<u64> {
+            (0..50)
+                .map(|_| watch.next_blocking().unwrap().revision.counter())
+                .collect()
+        });
+        for n in 0..50 {
+            store.put("a", n.to_string()).unwrap();
+        }
+        assert_eq!(reader.join().unwrap(), (1..=50).collect::<Vec<u64>>());
+    });
+}
+
+#[test]
 fn the_boxed_twin_watches_the_same_store() {
     let (env, store) = store();
     let boxed = DynStore::new(store.clone());

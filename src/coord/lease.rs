@@ -75,8 +75,8 @@ impl<S: Store + Clone, E: Env + Clone> Lease<S, E> {
     ///
     /// # Errors
     /// [`LeaseError::Held`] if somebody has it; [`LeaseError::Unknown`] if it may have been
-    /// granted, in which case it is free again after its time to live; [`LeaseError::Lost`] if the
-    /// answer came too late; [`LeaseError::NoTimeLeft`], [`LeaseError::Unsupported`],
+    /// granted, [`LeaseError::Lost`] if the answer came too late: in both cases it is free again
+    /// after its time to live; [`LeaseError::NoTimeLeft`], [`LeaseError::Unsupported`],
     /// [`LeaseError::Store`].
     pub async fn acquire(
         store: &S,

@@ -2,6 +2,8 @@
 //!
 //! Rule: everything the closure has seen was true at one revision. A later read that might not fit
 //! is made again together with all earlier ones; if one of those has changed, the attempt restarts.
+//! Cost: one request for each read; one more, of everything read so far, if what is new was changed
+//! since the first read, does not exist, or is a range, and there was any commit in between.
 //! Source: Riegel, Felber, Fetzer 2006, "A lazy snapshot algorithm" (extension of the snapshot).
 
 use core::time::Duration;
@@ -56,6 +58,8 @@ pub(crate) enum Wanted {
 pub(crate) struct Request {
     pub(crate) keys: Vec<Key>,
     pub(crate) scans: Vec<Scan>,
+    /// How many of the keys are those that the attempt had read when it asked.
+    known_keys: usize,
     /// How many of the scans are those of the attempt, in its order.
     known_scans: usize,
 }
@@ -143,6 +147,7 @@ impl Attempt {
         Ok(Some(Request {
             keys,
             scans,
+            known_keys: 0,
             known_scans: 0,
         }))
     }
@@ -151,7 +156,7 @@ impl Attempt {
     fn everything(&self, wanted: &Wanted) -> Request {
         let mut keys: Vec<Key> = self.reads.keys().cloned().collect();
         let mut scans: Vec<Scan> = self.scans.iter().map(|read| read.scan.clone()).collect();
-        let known_scans = scans.len();
+        let (known_keys, known_scans) = (keys.len(), scans.len());
         match wanted {
             Wanted::Key(key) => keys.push(key.clone()),
             Wanted::Scan(scan) => scans.push(scan.clone()),
@@ -159,6 +164,7 @@ impl Attempt {
         Request {
             keys,
             scans,
+            known_keys,
             known_scans,
         }
     }
@@ -231,9 +237,9 @@ impl Attempt {
         }
     }
 
+    /// Whether the request reads all again that was read by now: reads only ever grow.
     fn covered_by(&self, request: &Request) -> bool {
-        let keys = self.reads.keys().all(|key| request.keys.contains(key));
-        keys && self.scans.len() == request.known_scans
+        self.reads.len() == request.known_keys && self.scans.len() == request.known_scans
     }
 
     /// Whether what is new in the answer was also true at the revision of the earlier reads.

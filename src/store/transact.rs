@@ -28,6 +28,10 @@ use crate::env::{Env, lock};
 /// # Errors
 /// [`TransactError`]; nothing was written, except perhaps with [`TransactError::Unknown`].
 ///
+/// # Complexity
+/// One request for each record or range read, one for the commit. While others commit, a read of a
+/// range, of a missing or of a changed record repeats all reads so far in one request.
+///
 /// # Examples
 /// ```
 /// use commute::env::SimEnv;
