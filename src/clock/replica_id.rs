@@ -37,6 +37,27 @@ impl ReplicaId {
         lo: u64::MAX,
     };
 
+    /// A new random id (a version 4 UUID: 122 random bits) from the operating system.
+    ///
+    /// # Errors
+    /// [`RandomnessUnavailable`](crate::env::RandomnessUnavailable) if the system has none to give.
+    #[cfg(feature = "std")]
+    pub fn random() -> Result<ReplicaId, crate::env::RandomnessUnavailable> {
+        ReplicaId::random_from(&crate::env::SystemEnv::new())
+    }
+
+    /// A new random id from `env`.
+    ///
+    /// # Errors
+    /// [`RandomnessUnavailable`](crate::env::RandomnessUnavailable) if `env` has none to give.
+    pub fn random_from(
+        env: &impl crate::env::Env,
+    ) -> Result<ReplicaId, crate::env::RandomnessUnavailable> {
+        let mut bytes = [0; 16];
+        env.fill_random(&mut bytes)?;
+        Ok(ReplicaId::from_random_bytes(bytes))
+    }
+
     /// The version 4 UUID made of `bytes`, which must come from a good source of randomness.
     pub const fn from_random_bytes(mut bytes: [u8; 16]) -> ReplicaId {
         bytes[6] = bytes[6] & 0x0f | 0x40;
