@@ -4,6 +4,9 @@
 #![warn(missing_docs)]
 
 extern crate alloc;
+// The derive names the crate by `::commute`, also inside it.
+#[cfg(feature = "derive")]
+extern crate self as commute;
 
 pub mod clock;
 pub mod codec;
@@ -19,6 +22,8 @@ pub mod store;
 pub mod text;
 
 pub use clock::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Version};
+#[cfg(feature = "derive")]
+pub use commute_derive::Replicated;
 pub use counter::{GCounter, PnCounter};
 pub use kernel::{EditError, MergeError, Replicated};
 pub use replica::{Applied, Delta, Digest, Replica, State};
