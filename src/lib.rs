@@ -1,4 +1,72 @@
 //! Data types that merge in any order, optimistic transactions, and honest coordination.
+//!
+//! # Choose a type
+//! | you want | type | when two replicas change it at once |
+//! |---|---|---|
+//! | a count that only grows | [`GCounter`] | both count |
+//! | a count that also shrinks | [`PnCounter`] | both count; it may go below zero |
+//! | a set | [`OrSet`] | an addition wins over a removal that has not seen it |
+//! | text | [`Text`] | both insertions stay, each in one piece; what one deletes the other may type into |
+//! | a whole application state | `#[derive(Replicated)]` on a struct of these | each field by its own rule, under one version |
+//!
+//! A [`Replica`] holds such a value and edits it under its own id. Each update gives a [`Delta`] to
+//! send; deltas may be lost, repeated, reordered and grouped:
+//!
+//! ```
+//! use commute::{OrSet, Replica, ReplicaId};
+//!
+//! let mut a = Replica::<OrSet<String>>::new(ReplicaId::from(1)); // ReplicaId::random()? in programs
+//! let mut b = Replica::<OrSet<String>>::new(ReplicaId::from(2));
+//! let (_, delta) = a.update(|set| set.insert("new".into()))?;    // `delta.to_bytes()` for the wire
+//! b.absorb(&delta)?;
+//! b.edit(|set| set.insert("old".into()))?;                       // an edit without a delta ...
+//! a.absorb(&b.delta_since(a.version()))?;                        // ... is found by asking
+//! assert_eq!(a.view(), ["new", "old"].map(String::from).into());
+//! assert_eq!(a.to_bytes(), b.to_bytes());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Choose a store
+//! What must not merge ("the sum stays", "only one") goes into a [`store`](crate::store): read, work,
+//! and write if nothing that was read has changed. `MemoryStore` is the one to start with:
+//!
+//! ```
+//! # #[cfg(feature = "std")] {
+//! use commute::env::SystemEnv;
+//! use commute::store::{MemoryStore, TransactOptions, TxError, transact_blocking};
+//!
+//! let env = SystemEnv::new();
+//! let store = MemoryStore::new(env)?;
+//! store.put("from", "5")?;
+//! let moved = transact_blocking(&store, &env, &TransactOptions::default(), |tx| {
+//!     if let Some(amount) = tx.get("from")? {
+//!         tx.delete("from");
+//!         tx.put("to", amount);
+//!     }
+//!     Ok::<_, TxError>(())
+//! })?;
+//! assert_eq!(store.get("to")?.map(|entry| entry.modified), Some(moved.revision));
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A resource outside the store that only one may write to needs a lease *and* a fence: see
+//! [`coord`](crate::coord).
+//!
+//! # What is guaranteed
+//! - Replicas with equal versions have equal bytes; merging is commutative, associative, idempotent.
+//! - An update is atomic everywhere; one that fails or panics leaves no trace.
+//! - What arrives too early waits; what was lost is brought by
+//!   [`delta_since`](State::delta_since); nothing is applied twice.
+//! - Bytes from outside never panic and never allocate beyond a small multiple of their length.
+//! - An id used by two replicas is an error on both, save the corner described at
+//!   [`MergeError::IdentityReused`].
+//!
+//! # Features
+//! - `std` (default): [`store`](crate::store), [`coord`](crate::coord), `SystemEnv`, random ids.
+//! - `derive`: `#[derive(Replicated)]`.
+//! - `serde`, `uuid`, `bincode`, `crdts`, `quickcheck`: the traits of these crates, one file each in
+//!   `interop`.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -29,3 +97,8 @@ pub use kernel::{EditError, MergeError, Replicated};
 pub use replica::{Applied, Delta, Digest, Replica, State};
 pub use set::OrSet;
 pub use text::Text;
+
+/// The programs of the README, compiled and run.
+#[cfg(all(doctest, feature = "std", feature = "derive"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -198,7 +198,7 @@ fn row_58_ten_thousand_mixed_edits_between_two_replicas() {
         };
         let len = who.len::<Chars>().0 as u64;
         let at = (random.next_u64() % (len + 1)) as usize;
-        match random.next_u64() % 2 == 0 && (at as u64) < len {
+        match random.next_u64() & 1 == 0 && (at as u64) < len {
             true => drop(delete(who, at, at + 1)),
             false => drop(insert(who, at, "x")),
         }

@@ -119,6 +119,10 @@ pub enum MergeError {
     ///
     /// Both stay usable. Give one of them a new id
     /// ([`fork_as`](crate::Replica::fork_as)) and make its unsent edits again.
+    ///
+    /// Not found is one corner: a third replica that holds an old update of one of the two, and
+    /// receives the state of the other when both are more than 1,024 updates further, cannot tell.
+    /// The two themselves always can, at their first contact.
     IdentityReused {
         /// The id in question.
         replica: ReplicaId,
