@@ -47,7 +47,7 @@ impl ShapeKind {
 /// The methods below are what [`Replica`](crate::Replica) is built on; programs call the replica.
 /// Every method that takes foreign content is preceded by its check, so none of them can fail half
 /// way.
-pub trait Replicated: Sized + Debug + Send + Sync + 'static {
+pub trait Replicated: Sized + Send + Sync + 'static {
     /// A fragment of a state: some live entries.
     type Part: Part;
     /// The view through which an update changes the value.
