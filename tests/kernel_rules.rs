@@ -12,6 +12,10 @@ fn insert(replica: &mut Replica<Set>, value: u8) -> Delta<Set> {
     replica.update(|set| set.insert(value)).unwrap().1
 }
 
+fn remove(replica: &mut Replica<Set>, value: u8) -> Delta<Set> {
+    replica.update(|set| set.remove(&value)).unwrap().1
+}
+
 fn dots(list: &[(u128, u64)]) -> Dots {
     let dot = |&(id, counter): &(u128, u64)| Dot::new(ReplicaId::from(id), counter);
     list.iter().map(dot).collect()
@@ -45,4 +49,22 @@ fn r7_a_waiting_delta_that_others_bring_waits_no_more() {
     assert_eq!(c.absorb(&only), Ok(Applied::New));
     assert_eq!(c.waiting(), 0);
     assert!(c.missing().is_empty());
+}
+
+#[test]
+fn r7_a_duplicate_may_name_deaths_that_are_not_known_here() {
+    let (mut a, mut b) = (replica(1), replica(2));
+    let mut group = insert(&mut a, 0);
+    let v = a.version().clone();
+    group.merge(&insert(&mut a, 0)).unwrap();
+    let before = group.beyond(&v);
+    let only = insert(&mut b, 1);
+    let mut both = only.clone();
+    both.merge(&before).unwrap();
+    // What a peer with all of `a` lacks of it: b's update, with the death that a:2 brought.
+    let rest = both.beyond(a.version());
+    assert_eq!(rest.claims(), only.claims());
+    let mut c = replica(3);
+    assert_eq!(c.absorb(&only), Ok(Applied::New));
+    assert_eq!(c.absorb(&rest), Ok(Applied::Duplicate));
 }
