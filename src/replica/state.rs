@@ -131,7 +131,11 @@ impl<S: Replicated> State<S> {
     /// O(d log n) for an update or an exact answer of size d; O(n) at most for a fallback answer.
     pub fn absorb(&mut self, delta: &Delta<S>) -> Result<Applied, MergeError> {
         self.check_seals(delta)?;
-        let missing = self.lacks(delta);
+        // What is included has its past here, whatever else an answer names as its base.
+        let missing = match delta.claims.is_within(&self.version) {
+            true => Dots::new(),
+            false => self.lacks(delta),
+        };
         if missing.is_empty() {
             let new = self.integrate(delta)?;
             if new.is_empty() {
@@ -234,10 +238,11 @@ impl<S: Replicated> State<S> {
     /// The one join (R8), for a delta whose needs are met; returns the updates that are new.
     fn integrate(&mut self, delta: &Delta<S>) -> Result<Dots, MergeError> {
         let new = delta.claims.beyond(&self.version);
-        let dead = self.check_delta(delta)?;
+        let gone = self.check_entries(delta)?;
         if new.is_empty() {
             return Ok(new);
         }
+        let dead = self.check_deaths(delta, gone)?;
         self.value.kill(&dead);
         self.value.adopt(delta.part.clone(), &self.version);
 
@@ -255,24 +260,31 @@ impl<S: Replicated> State<S> {
         Ok(new)
     }
 
-    /// Checks everything that may be wrong, and returns the live entries that die.
-    fn check_delta(&self, delta: &Delta<S>) -> Result<Names, MergeError> {
-        for (replica, _, last) in delta.kills.also.dots().ranges() {
-            let dot = Dot::new(replica, last);
-            if !self.version.contains(dot) {
-                return Err(MergeError::Invalid(Fault::KillsUnknown(dot)));
-            }
-        }
+    /// R39 a: entries that are live here and listed by `delta` are the same at the same place.
+    ///
+    /// Returns those that are live here and that `delta` claims without listing them.
+    fn check_entries(&self, delta: &Delta<S>) -> Result<Names, MergeError> {
         let known = delta.claims.within(&self.version);
         let mut held = Names::new();
         self.value.names(&known, &mut held);
         let listed = delta.live();
         let common = held.intersection(&listed);
         let matching = self.value.check(&delta.part, &self.version)?;
-        if matching != common.len() {
-            return Err(reused(&common));
+        match matching == common.len() {
+            true => Ok(held.difference(&listed)),
+            false => Err(reused(&common)),
         }
-        let mut dead = held.difference(&listed);
+    }
+
+    /// Which live entries die by `delta`, whose needs are met: `gone` and those that it kills.
+    fn check_deaths(&self, delta: &Delta<S>, gone: Names) -> Result<Names, MergeError> {
+        for (replica, _, last) in delta.kills.also.dots().ranges() {
+            let dot = Dot::new(replica, last);
+            if !self.version.contains(dot) {
+                return Err(MergeError::Invalid(Fault::KillsUnknown(dot)));
+            }
+        }
+        let mut dead = gone;
         let reach = delta.kills.reach();
         if !reach.is_empty() {
             let mut within = Names::new();
