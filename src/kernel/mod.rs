@@ -14,6 +14,8 @@ mod dot_fun;
 mod dot_map;
 mod dot_set;
 mod error;
+#[doc(hidden)]
+pub mod fields;
 mod journal;
 mod kills;
 mod latest;

@@ -1,0 +1,156 @@
+//! Structs of replicated values: what `#[derive(Replicated)]` calls.
+//!
+//! A struct is written as the number of its fields that hold something, then each of these in
+//! ascending order of tags: the tag, and with its length before it the kind of its shape and its
+//! body. A field that holds nothing is left out, so a struct that never had the field has the same
+//! bytes. A tag is given by `#[replicated(tag = n)]` or is the upper half of the 64-bit FNV-1a hash
+//! of the field's name; 0 is never a tag.
+
+pub use alloc::collections::BTreeSet;
+pub use alloc::vec::Vec;
+
+use super::{Part, Place, Replicated};
+use crate::codec::{DecodeError, DecodeErrorKind as Kind, Decoder, Encoder};
+
+/// A tag, a length, a kind and a body of one byte each.
+const FIELD_BYTES_MIN: usize = 4;
+
+/// Writes how many fields follow; `held` tells of each whether it holds something.
+pub fn encode_count<const N: usize>(encoder: &mut Encoder, held: [bool; N]) {
+    let count = held.iter().filter(|held| **held).count();
+    encoder.varint(count as u64);
+}
+
+/// Writes one field of a state, unless it holds nothing.
+pub fn encode_field<S: Replicated>(encoder: &mut Encoder, tag: u32, field: &S) {
+    if !field.is_bottom() {
+        encode(encoder, tag, S::KIND as u8, |e| field.encode(e));
+    }
+}
+
+/// Writes one field of a fragment, unless it is empty.
+pub fn encode_part<P: Part>(encoder: &mut Encoder, tag: u32, part: &P) {
+    if !part.is_empty() {
+        encode(encoder, tag, P::KIND as u8, |e| part.encode(e));
+    }
+}
+
+fn encode(encoder: &mut Encoder, tag: u32, kind: u8, body: impl FnOnce(&mut Encoder)) {
+    encoder.varint(u64::from(tag));
+    encoder.nested(|e| {
+        e.byte(kind);
+        body(e);
+    });
+}
+
+/// Reads the fields of a struct; `read` gets each tag and must use up the field.
+///
+/// # Errors
+/// [`DecodeError`] for a wrong order of tags, and whatever `read` returns.
+pub fn decode(
+    decoder: &mut Decoder<'_>,
+    mut read: impl FnMut(u32, &mut Decoder<'_>) -> Result<(), DecodeError>,
+) -> Result<(), DecodeError> {
+    let mut before = 0;
+    for _ in 0..decoder.count(FIELD_BYTES_MIN)? {
+        let at = decoder.offset();
+        let tag = decoder.varint_u32()?;
+        if tag <= before {
+            return Err(DecodeError {
+                offset: at,
+                kind: Kind::NotCanonical,
+            });
+        }
+        before = tag;
+        decoder.nested(|d| read(tag, d))?;
+    }
+    Ok(())
+}
+
+/// Reads one field of a state.
+///
+/// # Errors
+/// [`DecodeError`], also for a field that holds nothing.
+pub fn decode_field<S: Replicated>(
+    decoder: &mut Decoder<'_>,
+    place: Place,
+    field: &mut S,
+) -> Result<(), DecodeError> {
+    decoder.shape(S::KIND)?;
+    *field = decoder.deeper(|d| S::decode(d, place))?;
+    decoder.require(!field.is_bottom(), Kind::NotCanonical)
+}
+
+/// Reads one field of a fragment.
+///
+/// # Errors
+/// [`DecodeError`], also for an empty field.
+pub fn decode_part<P: Part>(decoder: &mut Decoder<'_>, part: &mut P) -> Result<(), DecodeError> {
+    decoder.shape(P::KIND)?;
+    *part = decoder.deeper(P::decode)?;
+    decoder.require(!part.is_empty(), Kind::NotCanonical)
+}
+
+/// Refuses a field that the struct does not have.
+///
+/// # Errors
+/// Always [`NeedsNewer`](Kind::NeedsNewer): another version of the type has this field.
+pub fn unknown(decoder: &Decoder<'_>, tag: u32) -> Result<(), DecodeError> {
+    Err(decoder.error(Kind::NeedsNewer { unknown: tag }))
+}
+
+/// Appends what a seal covers of one field: its tag, the length of its content, the content.
+///
+/// Nothing for an empty field, so that a struct that never had the field has the same seals.
+pub fn content<P: Part>(out: &mut Vec<u8>, tag: u32, part: &P) {
+    if part.is_empty() {
+        return;
+    }
+    out.extend_from_slice(&tag.to_le_bytes());
+    let start = out.len();
+    out.extend_from_slice(&[0; 8]);
+    part.content(out);
+    let len = (out.len() - start - 8) as u64;
+    out[start..start + 8].copy_from_slice(&len.to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::Limits;
+    use crate::counter::GCounter;
+    use crate::kernel::Latest;
+
+    /// Reads a struct that has one counter, with tag 7.
+    fn read(bytes: &[u8]) -> Result<GCounter, Kind> {
+        let mut counter = GCounter::empty(Place::Kept);
+        let mut decoder = Decoder::new(bytes, &Limits::default());
+        let result = decode(&mut decoder, |tag, d| match tag {
+            7 => decode_field(d, Place::Kept, &mut counter),
+            _ => unknown(d, tag),
+        });
+        result.map(|()| counter).map_err(|error| error.kind)
+    }
+
+    #[test]
+    fn only_the_canonical_spelling_is_read() {
+        let kind = <Latest<u64>>::KIND as u8;
+        assert!(read(&[0]).is_ok_and(|counter| counter.is_bottom()));
+        let faults: [(&[u8], Kind); 6] = [
+            (&[1, 7, 2, kind, 0], Kind::NotCanonical),
+            (&[1, 0, 2, kind, 0], Kind::NotCanonical),
+            (&[1, 7, 3, kind, 0, 0], Kind::NotCanonical),
+            (&[1, 8, 2, kind, 0], Kind::NeedsNewer { unknown: 8 }),
+            (&[2, 7, 2, kind, 0], Kind::Truncated),
+            (&[1, 7, 2, 99, 0], Kind::NeedsNewer { unknown: 99 }),
+        ];
+        for (bytes, fault) in faults {
+            assert_eq!(read(bytes).err(), Some(fault), "{bytes:?}");
+        }
+        let mismatch = Kind::ShapeMismatch {
+            expected: kind,
+            found: 1,
+        };
+        assert_eq!(read(&[1, 7, 2, 1, 0]).err(), Some(mismatch));
+    }
+}

@@ -1,0 +1,6 @@
+use commute::Replicated;
+
+#[derive(Debug, Replicated)]
+struct Board {}
+
+fn main() {}

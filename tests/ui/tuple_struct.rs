@@ -1,0 +1,6 @@
+use commute::{OrSet, Replicated};
+
+#[derive(Debug, Replicated)]
+struct Board(OrSet<String>);
+
+fn main() {}
