@@ -4,6 +4,8 @@
 //! `std` is the default; all others are off by default, add to each other, and are independent.
 //!
 //! - `derive`: `#[derive(Replicated)]` for structs of replicated values
+//! - `uuid`: the traits and types of the crate of that name, see
+//!   [`interop`]
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -19,6 +21,7 @@ pub mod codec;
 pub mod coord;
 pub mod counter;
 pub mod env;
+pub mod interop;
 pub mod kernel;
 pub mod replica;
 pub mod set;
