@@ -4,7 +4,7 @@
 //! `std` is the default; all others are off by default, add to each other, and are independent.
 //!
 //! - `derive`: `#[derive(Replicated)]` for structs of replicated values
-//! - `uuid`: the traits and types of the crate of that name, see
+//! - `serde`, `uuid`: the traits and types of the crate of that name, see
 //!   [`interop`]
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]

@@ -2,9 +2,12 @@
 //!
 //! | feature | what it brings |
 //! |---|---|
+//! | `serde` | `Serialize` and `Deserialize` for ids, clocks, states and deltas |
 //! | `uuid` | [`ReplicaId`](crate::ReplicaId) to and from `Uuid` |
 //!
 //! All are off by default and may be combined freely.
 
+#[cfg(feature = "serde")]
+pub mod serde;
 #[cfg(feature = "uuid")]
 pub mod uuid;
