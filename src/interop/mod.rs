@@ -4,9 +4,12 @@
 //! |---|---|
 //! | `serde` | `Serialize` and `Deserialize` for ids, clocks, states and deltas |
 //! | `uuid` | [`ReplicaId`](crate::ReplicaId) to and from `Uuid` |
+//! | `bincode` | limited and canonical bincode bytes |
 //!
 //! All are off by default and may be combined freely.
 
+#[cfg(feature = "bincode")]
+pub mod bincode;
 #[cfg(feature = "serde")]
 pub mod serde;
 #[cfg(feature = "uuid")]
