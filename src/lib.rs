@@ -4,7 +4,7 @@
 //! `std` is the default; all others are off by default, add to each other, and are independent.
 //!
 //! - `derive`: `#[derive(Replicated)]` for structs of replicated values
-//! - `serde`, `uuid`, `bincode`: the traits and types of the crate of that name, see
+//! - `serde`, `uuid`, `bincode`, `crdts`: the traits and types of the crate of that name, see
 //!   [`interop`]. bincode is unmaintained (RUSTSEC-2025-0141); read [`interop`] first.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]

@@ -5,11 +5,14 @@
 //! | `serde` | `Serialize` and `Deserialize` for ids, clocks, states and deltas |
 //! | `uuid` | [`ReplicaId`](crate::ReplicaId) to and from `Uuid` |
 //! | `bincode` | limited and canonical bincode bytes |
+//! | `crdts` | `CvRDT` and `CmRDT` for states, conversions of clocks |
 //!
 //! All are off by default and may be combined freely.
 
 #[cfg(feature = "bincode")]
 pub mod bincode;
+#[cfg(feature = "crdts")]
+pub mod crdts;
 #[cfg(feature = "serde")]
 pub mod serde;
 #[cfg(feature = "uuid")]
