@@ -4,8 +4,8 @@
 //! `std` is the default; all others are off by default, add to each other, and are independent.
 //!
 //! - `derive`: `#[derive(Replicated)]` for structs of replicated values
-//! - `serde`, `uuid`, `bincode`, `crdts`: the traits and types of the crate of that name, see
-//!   [`interop`]. bincode is unmaintained (RUSTSEC-2025-0141); read [`interop`] first.
+//! - `serde`, `uuid`, `bincode`, `crdts`, `quickcheck`: the traits and types of the crate of that
+//!   name, see [`interop`]. bincode is unmaintained (RUSTSEC-2025-0141); read [`interop`] first.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -54,5 +54,7 @@ pub use clock::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Version};
 pub use commute_derive::Replicated;
 pub use counter::{GCounter, PnCounter};
 pub use kernel::{EditError, MergeError, Replicated};
+#[cfg(feature = "quickcheck")]
+pub use quickcheck;
 pub use replica::{Applied, Delta, Digest, Replica, State};
 pub use set::OrSet;

@@ -6,6 +6,7 @@
 //! | `uuid` | [`ReplicaId`](crate::ReplicaId) to and from `Uuid` |
 //! | `bincode` | limited and canonical bincode bytes |
 //! | `crdts` | `CvRDT` and `CmRDT` for states, conversions of clocks |
+//! | `quickcheck` | `Arbitrary` for ids and clocks |
 //!
 //! All are off by default and may be combined freely.
 
@@ -13,6 +14,8 @@
 pub mod bincode;
 #[cfg(feature = "crdts")]
 pub mod crdts;
+#[cfg(feature = "quickcheck")]
+pub mod quickcheck;
 #[cfg(feature = "serde")]
 pub mod serde;
 #[cfg(feature = "uuid")]
