@@ -1,5 +1,10 @@
 //! Structs of replicated values: one version, one atomic update across the fields.
 #![cfg(feature = "derive")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 #![warn(missing_docs)]
 
 use std::collections::BTreeSet;
@@ -18,6 +23,22 @@ pub struct Votes {
     pub voters: OrSet<String>,
     /// How many votes.
     pub cast: GCounter,
+}
+
+/// The least struct there is.
+#[derive(Debug, Replicated)]
+pub struct Counted {
+    /// The only field.
+    pub only: GCounter,
+}
+
+#[test]
+fn one_field_is_enough() {
+    let (mut a, mut b) = (replica::<Counted>(1), replica::<Counted>(2));
+    a.edit(|counted| counted.only().add(1)).unwrap();
+    b.edit(|counted| counted.only().add(2)).unwrap();
+    let _ = a.merge(&b).unwrap();
+    assert_eq!(a.view(), CountedView { only: 3 });
 }
 
 /// A board with a part of every kind.

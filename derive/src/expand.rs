@@ -72,9 +72,9 @@ fn expand_value(model: &Model) -> TokenStream {
                 part: &#part,
                 known: &::commute::Version,
             ) -> ::core::result::Result<u64, ::commute::MergeError> {
-                ::core::result::Result::Ok(
-                    #( #types::check(&self.#fields, &part.#fields, known)? )+*
-                )
+                let mut common = 0;
+                #( common += #types::check(&self.#fields, &part.#fields, known)?; )*
+                ::core::result::Result::Ok(common)
             }
 
             fn check_kill(
@@ -99,9 +99,9 @@ fn expand_value(model: &Model) -> TokenStream {
                 other: &Self,
                 theirs: &::commute::Version,
             ) -> ::core::result::Result<u64, ::commute::MergeError> {
-                ::core::result::Result::Ok(
-                    #( #types::check_join(&self.#fields, mine, &other.#fields, theirs)? )+*
-                )
+                let mut common = 0;
+                #( common += #types::check_join(&self.#fields, mine, &other.#fields, theirs)?; )*
+                ::core::result::Result::Ok(common)
             }
 
             fn join(
@@ -186,7 +186,6 @@ fn expand_edit(model: &Model) -> TokenStream {
     let text = format!(" The edit view of a [`{name}`], to which it derefs.");
     quote! {
         #[doc = #text]
-        #[derive(::core::fmt::Debug)]
         #visibility struct #edit<'a> {
             state: &'a mut #name,
             update: &'a mut ::commute::kernel::Update,

@@ -11,8 +11,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// Makes one replicated value of a struct of replicated values.
 ///
 /// All fields share one version, so one update may change any number of them and is atomic. Beside
-/// the implementation of `Replicated` (and of `Removable`, if every field has it) the derive writes,
-/// each as visible as the struct itself:
+/// the implementation of `Replicated` (and of `Removable`, if every field has it) the derive
+/// writes, each as visible as the struct itself:
 ///
 /// - `BoardEdit<'_>` for a struct `Board`: the edit view, with a method per field that returns the
 ///   edit view of the field. It derefs to `Board`, so an update reads its own writes.

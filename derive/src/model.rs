@@ -96,7 +96,7 @@ fn named_fields(input: &DeriveInput) -> Result<Vec<syn::Field>> {
             }
             Fields::Unnamed(_) => refuse(
                 name,
-                "`Replicated` cannot be derived for a tuple struct: fields are known by their names",
+                "`Replicated` cannot be derived for a tuple struct: fields are known by name",
             ),
             _ => refuse(name, "`Replicated` needs a struct with at least one field"),
         },

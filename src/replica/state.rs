@@ -94,7 +94,7 @@ impl<S: Replicated> State<S> {
         let mut missing = Dots::new();
         let mut held = Dots::new();
         for delta in self.waiting.iter() {
-            missing.union_with(&self.lacks(delta));
+            missing.union_with(&self.missing_for(delta));
             held.union_with(delta.claims());
         }
         missing.difference(&held)
@@ -131,11 +131,7 @@ impl<S: Replicated> State<S> {
     /// O(d log n) for an update or an exact answer of size d; O(n) at most for a fallback answer.
     pub fn absorb(&mut self, delta: &Delta<S>) -> Result<Applied, MergeError> {
         self.check_seals(delta)?;
-        // What is included has its past here, whatever else an answer names as its base.
-        let missing = match delta.claims.is_within(&self.version) {
-            true => Dots::new(),
-            false => self.lacks(delta),
-        };
+        let missing = self.missing_for(delta);
         if missing.is_empty() {
             let new = self.integrate(delta)?;
             if new.is_empty() {
@@ -153,9 +149,37 @@ impl<S: Replicated> State<S> {
         }
     }
 
+    /// Checks that [`absorb`](State::absorb) would take `delta`, at once or after a wait.
+    ///
+    /// Of a delta that has to wait not everything can be checked yet; see
+    /// [`take_rejected`](State::take_rejected).
+    ///
+    /// # Errors
+    /// As [`absorb`](State::absorb).
+    ///
+    /// # Complexity
+    /// As [`absorb`](State::absorb).
+    pub fn check(&self, delta: &Delta<S>) -> Result<(), MergeError> {
+        self.check_seals(delta)?;
+        if !self.missing_for(delta).is_empty() {
+            return Ok(());
+        }
+        let gone = self.check_entries(delta)?;
+        match delta.claims.is_within(&self.version) {
+            true => Ok(()),
+            false => self.check_deaths(delta, gone).map(drop),
+        }
+    }
+
     /// What must come before `delta`: of each replica everything from the first unknown update on.
-    fn lacks(&self, delta: &Delta<S>) -> Dots {
+    ///
+    /// Empty if `delta` need not wait.
+    pub fn missing_for(&self, delta: &Delta<S>) -> Dots {
         let mut missing = Dots::new();
+        // What is included has its past here, whatever else an answer names as its base.
+        if delta.claims.is_within(&self.version) {
+            return missing;
+        }
         for (id, _, last) in delta.needs().beyond(&self.version).ranges() {
             missing.add(id, self.version.get(id) + 1, last);
         }
@@ -303,15 +327,11 @@ impl<S: Replicated> State<S> {
     /// # Complexity
     /// O(n + m); O(r) if the versions are equal.
     pub fn merge(&mut self, other: &State<S>) -> Result<Applied, MergeError> {
-        self.check_common_seals(other)?;
+        self.check_merge(other)?;
         let new = other.version.difference(&self.version);
         if new.is_empty() {
-            if self.version != other.version {
-                self.check_states(other)?;
-            }
             return Ok(Applied::Duplicate);
         }
-        self.check_states(other)?;
         self.value.join(&self.version, &other.value, &other.version);
 
         let (mine, theirs) = (Dots::from(&self.version), Dots::from(&other.version));
@@ -330,6 +350,21 @@ impl<S: Replicated> State<S> {
         self.ledger.learn(&records, self.value.entries());
         self.drain(new);
         Ok(Applied::New)
+    }
+
+    /// Checks that [`merge`](State::merge) would take `other`.
+    ///
+    /// # Errors
+    /// As [`merge`](State::merge).
+    ///
+    /// # Complexity
+    /// As [`merge`](State::merge).
+    pub fn check_merge(&self, other: &State<S>) -> Result<(), MergeError> {
+        self.check_common_seals(other)?;
+        match self.version == other.version {
+            true => Ok(()),
+            false => self.check_states(other),
+        }
     }
 
     /// R39 c and d: where both know a seal of a replica, it is the same.

@@ -1,0 +1,22 @@
+//! Traits of other crates, one file per crate, each behind the feature of its name.
+//!
+//! | feature | what it brings |
+//! |---|---|
+//! | `serde` | `Serialize` and `Deserialize` for ids, clocks, states and deltas |
+//! | `uuid` | [`ReplicaId`](crate::ReplicaId) to and from `Uuid` |
+//! | `bincode` | limited and canonical bincode bytes |
+//! | `crdts` | `CvRDT` and `CmRDT` for states, conversions of clocks |
+//! | `quickcheck` | `Arbitrary` for ids and clocks |
+//!
+//! All are off by default and may be combined freely.
+
+#[cfg(feature = "bincode")]
+pub mod bincode;
+#[cfg(feature = "crdts")]
+pub mod crdts;
+#[cfg(feature = "quickcheck")]
+pub mod quickcheck;
+#[cfg(feature = "serde")]
+pub mod serde;
+#[cfg(feature = "uuid")]
+pub mod uuid;

@@ -1,0 +1,197 @@
+//! serde: a readable form for texts, a compact one for binary formats, and nothing invalid gets in.
+#![cfg(feature = "serde")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::fmt::Debug;
+
+use commute::{
+    Delta, Digest, Dot, Dots, EntryId, GCounter, Lamport, Names, OrSet, PnCounter, Replica,
+    ReplicaId, State, Version,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{from_str, to_string};
+
+const ID1: &str = "00000000-0000-0000-0000-000000000001";
+const ID2: &str = "00000000-0000-0000-0000-000000000002";
+
+fn id(bits: u128) -> ReplicaId {
+    ReplicaId::from(bits)
+}
+
+fn entry(replica: u128, counter: u64, index: u32) -> EntryId {
+    EntryId::new(Dot::new(id(replica), counter), index)
+}
+
+/// Both forms give the value back; the text is `json`.
+fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: T, json: &str) {
+    assert_eq!(to_string(&value).unwrap(), json);
+    assert_eq!(from_str::<T>(json).unwrap(), value);
+    #[cfg(feature = "bincode")]
+    {
+        use commute::interop::bincode::{from_bincode, to_bincode};
+        let bytes = to_bincode(&value).unwrap();
+        assert_eq!(from_bincode::<T>(&bytes, 1 << 20), Ok(value));
+    }
+}
+
+fn refused<T: DeserializeOwned + Debug>(json: &str) -> String {
+    from_str::<T>(json).expect_err(json).to_string()
+}
+
+#[test]
+fn ids_and_clocks_have_these_texts() {
+    round_trip(id(1), &format!("\"{ID1}\""));
+    round_trip(Dot::new(id(1), 7), &format!("\"{ID1}@7\""));
+    round_trip(entry(1, 7, 0), &format!("\"{ID1}@7.0\""));
+    round_trip(Lamport::new(9), "9");
+    round_trip(
+        Digest::from_bytes([0xab; 16]),
+        &format!("\"{}\"", "ab".repeat(16)),
+    );
+    let version = Version::from_iter([(id(2), 1), (id(1), 5)]);
+    round_trip(version, &format!("[[\"{ID1}\",5],[\"{ID2}\",1]]"));
+    let dots = Dots::from_iter([1, 2, 5].map(|n| Dot::new(id(1), n)));
+    round_trip(dots, &format!("[[\"{ID1}\",1,2],[\"{ID1}\",5,5]]"));
+    let names = Names::from_entries(vec![entry(1, 1, 1), entry(1, 2, 1), entry(2, 1, 0)]);
+    let json = format!("[[\"{ID1}\",1,2,[],[[0,0]]],[\"{ID2}\",1,1,[[0,0]],[]]]");
+    round_trip(names, &json);
+    round_trip(Version::new(), "[]");
+    round_trip(Dots::new(), "[]");
+    round_trip(Names::new(), "[]");
+}
+
+#[test]
+fn only_the_canonical_spelling_is_read() {
+    refused::<ReplicaId>("\"7\"");
+    refused::<ReplicaId>("7");
+    for dot in [
+        "@1",
+        "1",
+        &format!("{ID1}@0"),
+        &format!("{ID1}@01"),
+        &format!("{ID1}@+1"),
+    ] {
+        refused::<Dot>(&format!("\"{dot}\""));
+    }
+    refused::<EntryId>(&format!("\"{ID1}@1.4294967296\""));
+    refused::<EntryId>(&format!("\"{ID1}@1\""));
+    refused::<Digest>("\"AB\"");
+    let error = refused::<Version>(&format!("[[\"{ID2}\",1],[\"{ID1}\",1]]"));
+    assert!(
+        error.contains("pairs of replica and counter in ascending order"),
+        "{error}"
+    );
+    refused::<Version>(&format!("[[\"{ID1}\",1],[\"{ID1}\",2]]"));
+    refused::<Version>(&format!("[[\"{ID1}\",0]]"));
+    for ranges in [
+        format!("[[\"{ID1}\",0,1]]"),
+        format!("[[\"{ID1}\",2,1]]"),
+        format!("[[\"{ID1}\",1,2],[\"{ID1}\",3,4]]"),
+        format!("[[\"{ID1}\",5,6],[\"{ID1}\",1,2]]"),
+        format!("[[\"{ID2}\",1,1],[\"{ID1}\",1,1]]"),
+        format!("[[\"{ID1}\",1,18446744073709551615],[\"{ID1}\",1,1]]"),
+    ] {
+        refused::<Dots>(&ranges);
+    }
+    for blocks in [
+        format!("[[\"{ID1}\",1,1,[],[]]]"),
+        format!("[[\"{ID1}\",0,1,[[0,0]],[]]]"),
+        format!("[[\"{ID1}\",1,1,[[0,0],[1,1]],[]]]"),
+        format!("[[\"{ID1}\",1,1,[[0,2147483648]],[]]]"),
+        format!("[[\"{ID1}\",1,1,[[0,0]],[]],[\"{ID1}\",2,2,[[0,0]],[]]]"),
+        format!("[[\"{ID2}\",1,1,[[0,0]],[]],[\"{ID1}\",1,1,[[0,0]],[]]]"),
+    ] {
+        refused::<Names>(&blocks);
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn states_and_deltas_are_their_canonical_bytes() {
+    let mut a = Replica::<OrSet<String>>::new(id(1));
+    let (_, delta) = a.update(|set| set.insert("x".into())).unwrap();
+    round_trip(delta.clone(), &format!("\"{}\"", hex(&delta.to_bytes())));
+    let text = format!("\"{}\"", hex(&a.to_bytes()));
+    round_trip(a.state().clone(), &text);
+    assert_eq!(
+        to_string(&a).unwrap(),
+        text,
+        "a replica is written as its state"
+    );
+
+    let damaged = text.replacen("434d", "434e", 1);
+    let error = refused::<State<OrSet<String>>>(&damaged);
+    assert!(error.contains("not in this format at byte 0"), "{error}");
+    refused::<State<OrSet<String>>>(&text.to_uppercase());
+    refused::<State<OrSet<String>>>(&text.replacen("43", "4", 1));
+    refused::<State<GCounter>>(&text);
+    refused::<Delta<OrSet<String>>>(&text);
+}
+
+#[test]
+fn values_are_written_as_their_views() {
+    let mut set = Replica::<OrSet<u8>>::new(id(1));
+    set.edit(|set| set.extend([3, 1])).unwrap();
+    let value: &OrSet<u8> = &set;
+    assert_eq!(to_string(value).unwrap(), "[1,3]");
+    assert_eq!(to_string(&set.view()).unwrap(), "[1,3]");
+    let mut up = Replica::<GCounter>::new(id(1));
+    up.edit(|n| n.add(5)).unwrap();
+    assert_eq!(to_string::<GCounter>(&up).unwrap(), "5");
+    let mut both = Replica::<PnCounter>::new(id(1));
+    both.edit(|n| n.subtract(5)).unwrap();
+    assert_eq!(to_string::<PnCounter>(&both).unwrap(), "-5");
+}
+
+#[derive(Serialize, Deserialize, PartialEq, Debug)]
+struct Message {
+    from: ReplicaId,
+    have: Version,
+    delta: Delta<GCounter>,
+}
+
+#[test]
+fn a_users_message_round_trips() {
+    let mut a = Replica::<GCounter>::new(id(1));
+    let ((), delta) = a.update(|n| n.add(5)).unwrap();
+    let message = Message {
+        from: a.id(),
+        have: a.version().clone(),
+        delta,
+    };
+    let json = to_string(&message).unwrap();
+    round_trip(message, &json);
+}
+
+#[cfg(feature = "derive")]
+mod derived {
+    use super::*;
+    use commute::Replicated;
+
+    #[derive(Debug, Replicated)]
+    #[replicated(view(derive(Eq, Serialize), serde(rename_all = "UPPERCASE")))]
+    struct Board {
+        tags: OrSet<String>,
+        score: PnCounter,
+    }
+
+    #[test]
+    fn the_view_of_a_struct_takes_the_attributes_asked_for() {
+        let mut a = Replica::<Board>::new(id(1));
+        a.edit(|board| {
+            board.tags().insert("x".into())?;
+            board.score().add(2)
+        })
+        .unwrap();
+        assert_eq!(to_string(&a.view()).unwrap(), r#"{"TAGS":["x"],"SCORE":2}"#);
+        round_trip(a.state().clone(), &format!("\"{}\"", hex(&a.to_bytes())));
+    }
+}
