@@ -3,7 +3,7 @@
 //! What waits is no part of the version, equality, digest or state bytes: nothing of it is claimed,
 //! so it may be dropped at any time and the next answer brings it again, together with its past.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
 use super::Delta;
@@ -47,8 +47,8 @@ type Ticket = (Dot, u32);
 #[derive(Debug)]
 pub(crate) struct Waiting<S: Replicated> {
     deltas: BTreeMap<Ticket, Delta<S>>,
-    // Each waiting delta under one of the dots it misses.
-    by_missing: BTreeMap<Dot, Vec<Ticket>>,
+    // Each waiting delta under one dot that it needs and one that it brings: others may bring it.
+    by_dot: BTreeMap<Dot, BTreeSet<Ticket>>,
     arrival: VecDeque<Ticket>,
     items: u64,
     groups: usize,
@@ -59,7 +59,7 @@ impl<S: Replicated> Default for Waiting<S> {
     fn default() -> Waiting<S> {
         Waiting {
             deltas: BTreeMap::new(),
-            by_missing: BTreeMap::new(),
+            by_dot: BTreeMap::new(),
             arrival: VecDeque::new(),
             items: 0,
             groups: 0,
@@ -94,7 +94,7 @@ impl<S: Replicated> Waiting<S> {
         let Some(first) = delta.claims().iter().next() else {
             return;
         };
-        let Some(missing) = first_missing(&delta, version) else {
+        let Some(awaited) = awaited(&delta, version) else {
             return;
         };
         let alike = self.deltas.range((first, 0)..=(first, u32::MAX));
@@ -109,9 +109,15 @@ impl<S: Replicated> Waiting<S> {
         self.items = self.items.saturating_add(delta.items());
         self.groups += usize::from(delta.claims().len() > 1);
         self.deltas.insert(ticket, delta);
-        self.by_missing.entry(missing).or_default().push(ticket);
+        self.file(ticket, awaited);
         self.arrival.push_back(ticket);
         self.drop_beyond_limits();
+    }
+
+    fn file(&mut self, ticket: Ticket, awaited: [Dot; 2]) {
+        for dot in awaited {
+            self.by_dot.entry(dot).or_default().insert(ticket);
+        }
     }
 
     fn drop_beyond_limits(&mut self) {
@@ -129,7 +135,7 @@ impl<S: Replicated> Waiting<S> {
         self.groups -= usize::from(delta.claims().len() > 1);
         if self.deltas.is_empty() {
             // Stale tickets need no clean-up of their own.
-            self.by_missing.clear();
+            self.by_dot.clear();
             self.arrival.clear();
         } else if self.arrival.len() > 2 * self.deltas.len() + 16 {
             let deltas = &self.deltas;
@@ -138,16 +144,17 @@ impl<S: Replicated> Waiting<S> {
         Some(delta)
     }
 
-    /// Takes out one delta whose needs are met now that `version` includes `new`.
+    /// Takes out the deltas that need not wait now that `version` includes `new`: their needs are met,
+    /// or others brought what they bring.
     ///
     /// Each wake-up looks at the deltas filed under the new dots only.
     pub(crate) fn take_ready(&mut self, new: &Dots, version: &Version) -> Vec<Delta<S>> {
-        let mut woken = Vec::new();
+        let mut woken = BTreeSet::new();
         for (id, first, last) in new.ranges() {
             let range = Dot::new(id, first)..=Dot::new(id, last);
-            let dots: Vec<Dot> = self.by_missing.range(range).map(|(dot, _)| *dot).collect();
+            let dots: Vec<Dot> = self.by_dot.range(range).map(|(dot, _)| *dot).collect();
             for dot in dots {
-                woken.extend(self.by_missing.remove(&dot).unwrap_or_default());
+                woken.append(&mut self.by_dot.remove(&dot).unwrap_or_default());
             }
         }
         let mut ready = Vec::new();
@@ -155,8 +162,8 @@ impl<S: Replicated> Waiting<S> {
             let Some(delta) = self.deltas.get(&ticket) else {
                 continue;
             };
-            match first_missing(delta, version) {
-                Some(missing) => self.by_missing.entry(missing).or_default().push(ticket),
+            match awaited(delta, version) {
+                Some(awaited) => self.file(ticket, awaited),
                 None => ready.extend(self.remove(ticket)),
             }
         }
@@ -197,11 +204,13 @@ impl<S: Replicated> Waiting<S> {
     }
 }
 
-/// One of the dots that `delta` needs and `version` lacks.
-fn first_missing<S: Replicated>(delta: &Delta<S>, version: &Version) -> Option<Dot> {
-    let missing = delta.needs().beyond(version);
-    missing
-        .ranges()
-        .next()
-        .map(|(replica, first, _)| Dot::new(replica, first))
+/// A dot that `delta` needs and one that it brings, both beyond `version`; `None` if either is not.
+fn awaited<S: Replicated>(delta: &Delta<S>, version: &Version) -> Option<[Dot; 2]> {
+    let first = |dots: Dots| {
+        let first = dots.ranges().next();
+        first.map(|(replica, counter, _)| Dot::new(replica, counter))
+    };
+    let needed = first(delta.needs().beyond(version))?;
+    let brought = first(delta.claims().beyond(version))?;
+    Some([needed, brought])
 }
