@@ -186,6 +186,10 @@ impl<S: Replicated> State<S> {
                 self.reject(error);
             }
         }
+        // Without the refused ones the others' past may be missing; the next answer brings them again.
+        if !self.lacks(&all).is_empty() {
+            return;
+        }
         let new = self.integrate_waiting(&all);
         if !new.is_empty() {
             self.drain(new);
