@@ -141,6 +141,10 @@ pub enum Fault {
     LamportImpossible(EntryId),
     /// One name stands at two places.
     NameTwice,
+    /// None of its updates that are new here is a maximal one.
+    HeadMissing,
+    /// What it kills crosses what another one kills in more pieces than honest updates do.
+    TooIntricate,
 }
 
 impl fmt::Display for MergeError {
@@ -163,6 +167,8 @@ impl fmt::Display for Fault {
             Self::TargetMissing(at) => write!(f, "the target of {at:?} does not exist"),
             Self::LamportImpossible(at) => write!(f, "the lamport time of {at:?} is impossible"),
             Self::NameTwice => f.write_str("one name stands at two places"),
+            Self::HeadMissing => f.write_str("none of its new updates is maximal"),
+            Self::TooIntricate => f.write_str("what it kills is too intricate"),
         }
     }
 }

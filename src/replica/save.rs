@@ -3,9 +3,9 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::ledger::Records;
+use super::ledger::{Records, SEALS_MAX};
 use super::{Delta, Replica, State};
-use crate::clock::ReplicaId;
+use crate::clock::{Names, ReplicaId};
 use crate::codec::{
     DecodeError, DecodeErrorKind as Kind, Decoder, FrameKind, Limits, open, seal as frame,
 };
@@ -35,7 +35,7 @@ impl<S: Replicated> Replica<S> {
             })
             .section(STATE, |e| e.raw(&self.state.to_bytes()))
             .section(LEDGER, |e| {
-                ledger.records.encode(e);
+                ledger.records.clone().readable().encode(e);
                 let seals: Vec<_> = ledger.seals().collect();
                 e.varint(seals.len() as u64);
                 for (dot, seal) in seals {
@@ -110,7 +110,7 @@ fn decode_ledger<S: Replicated>(
     state: &mut State<S>,
 ) -> Result<(), DecodeError> {
     let records = Records::decode(decoder)?;
-    let filled = |names: &crate::clock::Names| !names.is_empty();
+    let filled = |names: &Names| !names.is_empty();
     let consistent = records
         .kills
         .keys()
@@ -119,13 +119,16 @@ fn decode_ledger<S: Replicated>(
         consistent && records.kills.values().all(filled),
         Kind::Inconsistent,
     )?;
-    let live = records.all();
-    let mut still = crate::clock::Names::new();
-    state.value.names(&live.dots(), &mut still);
-    decoder.require(still.intersection(&live).is_empty(), Kind::Inconsistent)?;
+    let killed = records.all().ok_or(decoder.error(Kind::LimitExceeded))?;
+    let mut live = Names::new();
+    state.value.names(&killed.dots(), &mut live);
+    let past = killed.dots().is_within(&state.version);
+    decoder.require(past && live.is_disjoint(&killed), Kind::Inconsistent)?;
     state.ledger.learn(&records, u64::MAX);
     let mut before = None;
-    for _ in 0..decoder.count(10)? {
+    let seals = decoder.count(10)?;
+    decoder.require(seals <= SEALS_MAX, Kind::LimitExceeded)?;
+    for _ in 0..seals {
         let dot = decoder.dot()?;
         decoder.require(before.is_none_or(|last| last < dot), Kind::NotCanonical)?;
         before = Some(dot);

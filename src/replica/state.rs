@@ -272,6 +272,7 @@ impl<S: Replicated> State<S> {
                 return Err(MergeError::Invalid(Fault::KillsUnknown(dot)));
             }
         }
+        check_heads(&delta.claims, &delta.heads, &self.version)?;
         let known = delta.claims.within(&self.version);
         let mut held = Names::new();
         self.value.names(&known, &mut held);
@@ -308,6 +309,7 @@ impl<S: Replicated> State<S> {
             }
             return Ok(Applied::Duplicate);
         }
+        check_heads(&new, &other.heads, &self.version)?;
         self.check_states(other)?;
         self.value.join(&self.version, &other.value, &other.version);
 
@@ -371,11 +373,8 @@ impl<S: Replicated> State<S> {
             return Delta::empty();
         }
         let after = Dots::from(&version.meet(&self.version));
-        let ledger = self.ledger.records.restrict(&claims);
-        let kills = match ledger.complete == claims {
-            true => Kills::exactly(ledger.all().without(&claims)),
-            false => self.fallback(&after),
-        };
+        let ledger = self.ledger.records.restrict(&claims).readable();
+        let kills = exact_kills(&ledger, &claims).unwrap_or_else(|| self.fallback(&after));
         let span = |id: ReplicaId| {
             let after = self.seals.get(&id).copied().unwrap_or(seal::FIRST);
             (
@@ -459,6 +458,25 @@ impl<S: Replicated> State<S> {
             waiting: Waiting::default(),
             rejected: Vec::new(),
         }
+    }
+}
+
+/// What the updates `claims` killed outside themselves, if `records` tell and it is no bomb.
+fn exact_kills(records: &Records, claims: &Dots) -> Option<Kills> {
+    if records.complete != *claims {
+        return None;
+    }
+    let all = records.all()?;
+    let light = all.weight_cut(claims) <= Names::most([&all].into_iter());
+    light.then(|| Kills::exactly(all.without(claims)))
+}
+
+/// Whatever is new, one of it is a head, since no included update follows a new one.
+fn check_heads(claims: &Dots, heads: &Dots, version: &Version) -> Result<(), MergeError> {
+    let nothing_new = claims.is_within(version);
+    match nothing_new || !heads.is_within(version) {
+        true => Ok(()),
+        false => Err(MergeError::Invalid(Fault::HeadMissing)),
     }
 }
 

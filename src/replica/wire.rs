@@ -316,6 +316,12 @@ impl<S: Replicated> Delta<S> {
         ok(kills.also.dots().intersection(&kills.all_of).is_empty())?;
         ok(self.heads.is_subset(&claims.union(&self.after)))?;
         ok(self.heads.is_empty() == claims.is_empty())?;
+        // Within a range of claims each update follows the one before.
+        let followed = |(id, first, last): (ReplicaId, u64, u64)| {
+            let runs = self.heads.of(id)?;
+            (first < last && runs.intersects(first, last - 1)).then_some(())
+        };
+        ok(claims.ranges().find_map(followed).is_none())?;
         if self.original {
             let effect = !live.is_empty() || !kills.also.is_empty();
             return ok(effect && kills.all_of.is_empty() && kills.except.is_empty());
@@ -331,8 +337,8 @@ impl<S: Replicated> Delta<S> {
             .all(|dot| self.ledger.complete.contains(*dot)))?;
         ok(self.ledger.kills.values().all(|names| !names.is_empty()))?;
         let recorded = self.ledger.all();
-        ok(recorded.intersection(&live).is_empty())?;
-        ok(kills.cover(&recorded.without(claims)))
+        let recorded = recorded.ok_or(decoder.error(Kind::LimitExceeded))?;
+        ok(recorded.is_disjoint(&live) && kills.cover(&recorded, claims))
     }
 }
 
