@@ -62,6 +62,7 @@ impl<S: Replicated> Replica<S> {
     /// [`DecodeError`] if the bytes are not a save.
     pub fn resume(bytes: &[u8], limits: &Limits) -> Result<Replica<S>, DecodeError> {
         let mut id = None;
+        let (mut ledger, mut waiting) = (false, false);
         let mut state = None::<State<S>>;
         let mut unknown_sections = Vec::new();
         let mut decoder = open(bytes, FrameKind::Save, limits)?;
@@ -76,8 +77,14 @@ impl<S: Replicated> Replica<S> {
                     let bytes = d.raw(d.remaining())?;
                     *none = Some(State::from_bytes(bytes, limits).map_err(|e| shift(e, at))?);
                 }
-                (LEDGER, Some(state)) => decode_ledger(d, state)?,
-                (WAITING, Some(state)) => decode_waiting(d, state, limits)?,
+                (LEDGER, Some(state)) => {
+                    ledger = true;
+                    decode_ledger(d, state)?;
+                }
+                (WAITING, Some(state)) => {
+                    waiting = true;
+                    decode_waiting(d, state, limits)?;
+                }
                 (odd, Some(_)) if odd & 1 == 1 => {
                     unknown_sections.push((tag, d.raw(d.remaining())?.to_vec()));
                 }
@@ -86,6 +93,7 @@ impl<S: Replicated> Replica<S> {
             Ok(())
         })?;
         decoder.finish_table()?;
+        decoder.require(ledger && waiting, Kind::Truncated)?;
         match (id, state) {
             (Some(id), Some(state)) => Ok(Replica {
                 id,
@@ -145,10 +153,14 @@ fn decode_waiting<S: Replicated>(
     limits: &Limits,
 ) -> Result<(), DecodeError> {
     let count = decoder.count(1)?;
+    let mut before = None;
     for _ in 0..count {
         let bytes = decoder.bytes()?;
         let at = decoder.offset() - bytes.len();
-        let delta = Delta::from_bytes(bytes, limits).map_err(|error| shift(error, at))?;
+        let delta = Delta::<S>::from_bytes(bytes, limits).map_err(|error| shift(error, at))?;
+        let first = delta.claims().iter().next();
+        decoder.require(before <= first, Kind::NotCanonical)?;
+        before = first;
         state.waiting.insert(delta, &state.version);
     }
     decoder.require(state.waiting() == count, Kind::Inconsistent)

@@ -89,17 +89,20 @@ impl<S: Replicated> State<S> {
     /// [`DecodeError`] for anything but the canonical bytes of a valid state.
     pub fn from_bytes(bytes: &[u8], limits: &Limits) -> Result<State<S>> {
         let mut state = State::<S>::new();
-        let mut content = false;
+        let (mut clocks, mut content) = (false, false);
         let mut decoder = open(bytes, FrameKind::State, limits)?;
         decoder.sections(|tag, d| match tag {
-            CLOCKS => state.decode_clocks(d),
+            CLOCKS => {
+                clocks = true;
+                state.decode_clocks(d)
+            }
             CONTENT => {
                 content = true;
                 state.decode_content(d)
             }
             _ => unknown(d, tag),
         })?;
-        decoder.require(content, Kind::Truncated)?;
+        decoder.require(clocks && content, Kind::Truncated)?;
         Ok(state)
     }
 
