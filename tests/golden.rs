@@ -1,6 +1,7 @@
 //! The wire format: what these files hold is what every later version reads and writes.
 //!
 //! `COMMUTE_BLESS=1 cargo test --test golden` writes the files anew.
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

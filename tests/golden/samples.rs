@@ -7,7 +7,7 @@ use commute::{
 };
 
 /// Anything with canonical bytes.
-pub trait Wire: Sized {
+pub(crate) trait Wire: Sized {
     fn encode(&self) -> Vec<u8>;
     fn decode(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError>;
     fn same(&self, other: &Self) -> bool;
@@ -61,18 +61,20 @@ impl<S: Replicated> Wire for Replica<S> {
     }
 }
 
+/// Something done with bytes that may be those of a sample.
+type With<T> = Box<dyn Fn(&[u8]) -> T>;
 type Reencode = Box<dyn Fn(&[u8], &Limits) -> Result<Vec<u8>, DecodeError>>;
 
 /// One golden file: its value's bytes, and what may be done with other bytes of the kind.
-pub struct Sample {
-    pub name: &'static str,
-    pub bytes: Vec<u8>,
+pub(crate) struct Sample {
+    pub(crate) name: &'static str,
+    pub(crate) bytes: Vec<u8>,
     /// Decodes and encodes again.
-    pub reencode: Reencode,
+    pub(crate) reencode: Reencode,
     /// Whether bytes decode to a value equal to the sample's.
-    pub equal: Box<dyn Fn(&[u8]) -> bool>,
+    pub(crate) equal: With<bool>,
     /// Takes what bytes decode to into the state it belongs to; says what is wrong then.
-    pub take: Box<dyn Fn(&[u8]) -> Result<(), String>>,
+    pub(crate) take: With<Result<(), String>>,
 }
 
 fn sample<T: Wire + 'static>(
@@ -95,7 +97,7 @@ fn sample<T: Wire + 'static>(
 }
 
 /// Takes something into a copy of `state`: refused and unchanged, or in and still sound.
-pub fn take_into<S: Replicated, R, E>(
+pub(crate) fn take_into<S: Replicated, R, E>(
     state: &State<S>,
     take: impl FnOnce(&mut State<S>) -> Result<R, E>,
 ) -> Result<(), String> {
@@ -138,11 +140,11 @@ fn save<S: Replicated>(name: &'static str, replica: Replica<S>) -> Sample {
 }
 
 /// Ids as they are in use: version 4 UUIDs.
-pub fn id(seed: u8) -> ReplicaId {
+pub(crate) fn id(seed: u8) -> ReplicaId {
     ReplicaId::from_random_bytes([seed; 16])
 }
 
-pub fn replica<S: Replicated>(seed: u8) -> Replica<S> {
+pub(crate) fn replica<S: Replicated>(seed: u8) -> Replica<S> {
     Replica::new(id(seed))
 }
 
@@ -175,7 +177,7 @@ fn pn_counter() -> Replica<PnCounter> {
 }
 
 /// Three replicas' words; one was added by two of them concurrently, one was removed.
-pub fn words() -> Replica<Words> {
+pub(crate) fn words() -> Replica<Words> {
     let [mut a, mut b, mut c] = [0xaa, 0xbb, 0xcc].map(replica::<Words>);
     a.edit(|set| set.extend(["both", "gone", "", "\u{1F309}"].map(String::from)))
         .unwrap();
@@ -249,7 +251,7 @@ fn count_delta(name: &'static str) -> Sample {
 }
 
 /// Every golden file.
-pub fn samples() -> Vec<Sample> {
+pub(crate) fn samples() -> Vec<Sample> {
     let version = Version::from_iter([(id(0xaa), 1), (id(0xbb), 300), (id(0xcc), u64::MAX)]);
     assert!(version.contains(Dot::new(id(0xbb), 300)));
     vec![
