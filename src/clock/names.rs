@@ -32,7 +32,25 @@ pub(crate) struct Indices {
     pub(crate) odd: Ranges,
 }
 
+static NO_INDICES: Indices = Indices {
+    even: Ranges::new(),
+    odd: Ranges::new(),
+};
+
 impl Indices {
+    /// How many ranges, the block itself counted as one.
+    fn weight(&self) -> u64 {
+        (self.even.runs().len() + self.odd.runs().len() + 1) as u64
+    }
+
+    fn is_disjoint(&self, other: &Indices) -> bool {
+        self.even.is_disjoint(&other.even) && self.odd.is_disjoint(&other.odd)
+    }
+
+    fn is_subset(&self, other: &Indices) -> bool {
+        self.even.is_subset(&other.even) && self.odd.is_subset(&other.odd)
+    }
+
     fn is_empty(&self) -> bool {
         self.even.is_empty() && self.odd.is_empty()
     }
@@ -288,6 +306,79 @@ impl Names {
         self.zip(other, Ranges::intersection)
     }
 
+    /// How many blocks and ranges of indices: what it weighs in memory and bytes.
+    pub(crate) fn weight(&self) -> u64 {
+        let blocks = self.blocks.values().flatten();
+        blocks.map(|block| block.indices.weight()).sum()
+    }
+
+    /// What combining with `other` weighs at most, beside what lies apart from it. O(blocks).
+    ///
+    /// Many ranges of indices over a wide block, crossed by many narrow blocks, weigh as much as the
+    /// product of both; honest sets never do, so what comes from outside is asked first.
+    pub(crate) fn weight_with(&self, other: &Names) -> u64 {
+        let common = self.blocks.iter().filter_map(|(id, mine)| {
+            let stretches = Stretches::new(mine, other.blocks.get(id)?);
+            Some(stretches.map(|s| s.mine.weight() + s.theirs.weight()))
+        });
+        common.flatten().fold(0, u64::saturating_add)
+    }
+
+    /// What [`restrict`](Names::restrict) to `dots`, or to all but these, weighs at most.
+    pub(crate) fn weight_cut(&self, dots: &Dots) -> u64 {
+        let parts = self.blocks.iter().filter_map(|(&id, blocks)| {
+            let parts = pieces(blocks, dots.of(id)?);
+            Some(parts.map(|(_, _, indices)| 2 * indices.weight()))
+        });
+        parts.flatten().fold(self.weight(), u64::saturating_add)
+    }
+
+    /// What any of `sets` holds; `None` if that weighs far more than the sets do.
+    pub(crate) fn union_of(sets: &[&Names]) -> Option<Names> {
+        let most = Names::most(sets.iter().copied());
+        fn unite(sets: &[&Names], most: u64) -> Option<Names> {
+            match sets {
+                [] => Some(Names::new()),
+                [one] => Some((*one).clone()),
+                _ => {
+                    let (left, right) = sets.split_at(sets.len() / 2);
+                    let (mut all, more) = (unite(left, most)?, unite(right, most)?);
+                    (all.weight_with(&more) <= most).then(|| {
+                        all.union_with(&more);
+                        all
+                    })
+                }
+            }
+        }
+        unite(sets, most)
+    }
+
+    /// What a combination of `sets` may weigh before it counts as an attack.
+    pub(crate) fn most<'n>(sets: impl Iterator<Item = &'n Names>) -> u64 {
+        let weight = sets.map(Names::weight).fold(0, u64::saturating_add);
+        weight.saturating_mul(8).saturating_add(4096)
+    }
+
+    /// Whether no entry is in both. O(blocks) and the shorter lists of ranges.
+    pub(crate) fn is_disjoint(&self, other: &Names) -> bool {
+        self.blocks.iter().all(|(id, mine)| {
+            let theirs = other.blocks.get(id).map_or(&[][..], Vec::as_slice);
+            Stretches::new(mine, theirs).all(|s| s.mine.is_disjoint(s.theirs))
+        })
+    }
+
+    /// Whether `other` holds every entry whose update is not in `dots`. O(blocks + ranges).
+    pub(crate) fn is_subset_beyond(&self, dots: &Dots, other: &Names) -> bool {
+        let rest = self.dots().difference(dots);
+        self.blocks.iter().all(|(&id, mine)| {
+            let theirs = other.blocks.get(&id).map_or(&[][..], Vec::as_slice);
+            let Some(runs) = rest.of(id) else {
+                return true;
+            };
+            pieces(mine, runs).all(|(first, last, indices)| covers(theirs, first, last, indices))
+        })
+    }
+
     fn zip(&self, other: &Names, op: Op) -> Names {
         let mut out = Names::new();
         for (&id, mine) in &self.blocks {
@@ -330,16 +421,57 @@ fn coalesce_tail(blocks: &mut Vec<Block>) {
     }
 }
 
+/// The parts of `blocks` whose updates lie in `runs`.
+fn pieces<'b>(
+    blocks: &'b [Block],
+    runs: &'b Ranges,
+) -> impl Iterator<Item = (u64, u64, &'b Indices)> {
+    runs.runs().iter().flat_map(move |&(first, last)| {
+        let at = blocks.partition_point(|block| block.last < first);
+        let within = blocks[at..].iter().take_while(move |b| b.first <= last);
+        within.map(move |b| (b.first.max(first), b.last.min(last), &b.indices))
+    })
+}
+
+/// Whether `blocks` hold `indices` of each of the updates `first..=last`.
+fn covers(blocks: &[Block], first: u64, last: u64, indices: &Indices) -> bool {
+    let mut next = first;
+    let at = blocks.partition_point(|block| block.last < first);
+    for block in &blocks[at..] {
+        if block.first > next || !indices.is_subset(&block.indices) {
+            return false;
+        }
+        if block.last >= last {
+            return true;
+        }
+        next = block.last + 1;
+    }
+    false
+}
+
 fn restrict(blocks: &[Block], runs: &Ranges) -> Vec<Block> {
     let mut out = Vec::new();
-    for &(first, last) in runs.runs() {
-        let at = blocks.partition_point(|block| block.last < first);
-        for block in blocks[at..].iter().take_while(|block| block.first <= last) {
-            let (first, last) = (block.first.max(first), block.last.min(last));
+    for (first, last, indices) in pieces(blocks, runs) {
+        out.push(Block {
+            first,
+            last,
+            indices: indices.clone(),
+        });
+        coalesce_tail(&mut out);
+    }
+    out
+}
+
+/// Combines two lists of blocks update by update.
+fn combine(a: &[Block], b: &[Block], op: Op) -> Vec<Block> {
+    let mut out = Vec::new();
+    for stretch in Stretches::new(a, b) {
+        let indices = stretch.mine.zip(stretch.theirs, op);
+        if !indices.is_empty() {
             out.push(Block {
-                first,
-                last,
-                indices: block.indices.clone(),
+                first: stretch.first,
+                last: stretch.last,
+                indices,
             });
             coalesce_tail(&mut out);
         }
@@ -347,52 +479,65 @@ fn restrict(blocks: &[Block], runs: &Ranges) -> Vec<Block> {
     out
 }
 
-/// Combines two lists of blocks update by update, in stretches over which neither changes.
-fn combine(a: &[Block], b: &[Block], op: Op) -> Vec<Block> {
-    let mut out = Vec::new();
-    let none = Indices::default();
-    let (mut i, mut j) = (0, 0);
-    let mut at = 0;
-    loop {
-        while a.get(i).is_some_and(|block| block.last < at) {
-            i += 1;
+/// Updates over which neither of two lists of blocks changes.
+struct Stretch<'b> {
+    first: u64,
+    last: u64,
+    mine: &'b Indices,
+    theirs: &'b Indices,
+}
+
+/// The stretches of two lists of blocks, ascending.
+struct Stretches<'b> {
+    mine: &'b [Block],
+    theirs: &'b [Block],
+    // The first update not yet covered.
+    at: Option<u64>,
+}
+
+impl<'b> Stretches<'b> {
+    fn new(mine: &'b [Block], theirs: &'b [Block]) -> Stretches<'b> {
+        Stretches {
+            mine,
+            theirs,
+            at: Some(0),
         }
-        while b.get(j).is_some_and(|block| block.last < at) {
-            j += 1;
-        }
-        let (x, y) = (a.get(i), b.get(j));
-        let Some(start) = [x, y]
-            .into_iter()
-            .flatten()
-            .map(|block| block.first.max(at))
-            .min()
-        else {
-            return out;
-        };
-        let (mine, mine_ends) = stretch(x, start, &none);
-        let (theirs, theirs_end) = stretch(y, start, &none);
-        let end = mine_ends.min(theirs_end);
-        let indices = mine.zip(theirs, op);
-        if !indices.is_empty() {
-            out.push(Block {
-                first: start,
-                last: end,
-                indices,
-            });
-            coalesce_tail(&mut out);
-        }
-        if end == u64::MAX {
-            return out;
-        }
-        at = end + 1;
     }
 }
 
-/// What `block` contributes at `start`, and the last update up to which that stays so.
-fn stretch<'a>(block: Option<&'a Block>, start: u64, none: &'a Indices) -> (&'a Indices, u64) {
+impl<'b> Iterator for Stretches<'b> {
+    type Item = Stretch<'b>;
+
+    fn next(&mut self) -> Option<Stretch<'b>> {
+        let at = self.at?;
+        for blocks in [&mut self.mine, &mut self.theirs] {
+            while let [block, rest @ ..] = *blocks
+                && block.last < at
+            {
+                *blocks = rest;
+            }
+        }
+        let (x, y) = (self.mine.first(), self.theirs.first());
+        let starts = [x, y].into_iter().flatten().map(|block| block.first);
+        let first = starts.min()?.max(at);
+        let (mine, mine_ends) = stretch(x, first);
+        let (theirs, theirs_end) = stretch(y, first);
+        let last = mine_ends.min(theirs_end);
+        self.at = last.checked_add(1);
+        Some(Stretch {
+            first,
+            last,
+            mine,
+            theirs,
+        })
+    }
+}
+
+/// What `block` contributes at `first`, and the last update up to which that stays so.
+fn stretch(block: Option<&Block>, first: u64) -> (&Indices, u64) {
     match block {
-        None => (none, u64::MAX),
-        Some(block) if block.first > start => (none, block.first - 1),
+        None => (&NO_INDICES, u64::MAX),
+        Some(block) if block.first > first => (&NO_INDICES, block.first - 1),
         Some(block) => (&block.indices, block.last),
     }
 }
@@ -488,6 +633,15 @@ mod tests {
                     .filter(|e| !dots.contains(e.dot))
                     .collect(),
             );
+            assert_eq!(x.is_disjoint(&y), p.is_disjoint(&q));
+            let beyond = |entry: &&EntryId| !dots.contains(entry.dot);
+            assert_eq!(
+                x.is_subset_beyond(&dots, &y),
+                p.iter().filter(beyond).all(|entry| q.contains(entry))
+            );
+            assert!(x.union(&y).weight() <= x.weight() + y.weight() + x.weight_with(&y));
+            assert!(x.without(&dots).weight() <= x.weight_cut(&dots));
+            assert_eq!(Names::union_of(&[&x, &y, &x]), Some(x.union(&y)));
             assert!(set(7).iter().all(|e| x.contains(*e) == p.contains(e)));
         }
     }

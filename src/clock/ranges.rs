@@ -9,6 +9,10 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
+    pub(crate) const fn new() -> Ranges {
+        Ranges { runs: Vec::new() }
+    }
+
     pub(crate) fn span(first: u64, last: u64) -> Ranges {
         let mut all = Ranges::default();
         all.push(first, last);
@@ -77,26 +81,54 @@ impl Ranges {
         }
     }
 
+    /// What both hold. The shorter side is walked, so a long one costs only what it contributes.
     pub(crate) fn intersection(&self, other: &Ranges) -> Ranges {
+        if self.runs.len() > other.runs.len() {
+            return other.intersection(self);
+        }
         let mut common = Ranges::default();
-        let (mut i, mut j) = (0, 0);
-        while let (Some(a), Some(b)) = (self.runs.get(i), other.runs.get(j)) {
-            let (first, last) = (a.0.max(b.0), a.1.min(b.1));
-            if first <= last {
-                common.push(first, last);
+        let mut rest = &other.runs[..];
+        for &(first, last) in &self.runs {
+            rest = &rest[skip(rest, first)..];
+            for run in rest.iter().take_while(|run| run.0 <= last) {
+                common.push(first.max(run.0), last.min(run.1));
             }
-            if a.1 < b.1 { i += 1 } else { j += 1 }
         }
         common
+    }
+
+    /// Whether any of `first..=last` is in the set.
+    pub(crate) fn intersects(&self, first: u64, last: u64) -> bool {
+        let at = self.runs.partition_point(|run| run.1 < first);
+        self.runs.get(at).is_some_and(|run| run.0 <= last)
+    }
+
+    /// Whether no number is in both. O(shorter * log longer).
+    pub(crate) fn is_disjoint(&self, other: &Ranges) -> bool {
+        if self.runs.len() > other.runs.len() {
+            return other.is_disjoint(self);
+        }
+        let mut runs = self.runs.iter();
+        !runs.any(|&(first, last)| other.intersects(first, last))
+    }
+
+    /// Whether every number is in `other` too. O(shorter * log longer).
+    pub(crate) fn is_subset(&self, other: &Ranges) -> bool {
+        if self.runs.len() > other.runs.len() {
+            return self.is_disjoint(&Ranges::span(0, u64::MAX).difference(other));
+        }
+        self.runs.iter().all(|&(first, last)| {
+            let at = other.runs.partition_point(|run| run.1 < first);
+            let around = |run: &(u64, u64)| run.0 <= first && last <= run.1;
+            other.runs.get(at).is_some_and(around)
+        })
     }
 
     pub(crate) fn difference(&self, other: &Ranges) -> Ranges {
         let mut rest = Ranges::default();
         let mut j = 0;
         for &(mut first, last) in &self.runs {
-            while other.runs.get(j).is_some_and(|cut| cut.1 < first) {
-                j += 1;
-            }
+            j += skip(&other.runs[j..], first);
             let mut at = j;
             loop {
                 match other.runs.get(at) {
@@ -123,6 +155,17 @@ impl Ranges {
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         self.runs.iter().flat_map(|&(first, last)| first..=last)
     }
+}
+
+/// How many of `runs` end before `number`; cheap if few do.
+fn skip(runs: &[(u64, u64)], number: u64) -> usize {
+    let ends_before = |run: &(u64, u64)| run.1 < number;
+    let mut bound = 1;
+    while runs.get(bound - 1).is_some_and(ends_before) {
+        bound *= 2;
+    }
+    let known = bound / 2;
+    known + runs[known..bound.min(runs.len())].partition_point(ends_before)
 }
 
 #[cfg(test)]
@@ -161,6 +204,8 @@ mod tests {
                 same(&x.union(&y), &(&p | &q));
                 same(&x.intersection(&y), &(&p & &q));
                 same(&x.difference(&y), &(&p - &q));
+                assert_eq!(x.is_subset(&y), p.is_subset(&q));
+                assert_eq!(x.is_disjoint(&y), p.is_disjoint(&q));
             }
         }
     }

@@ -147,6 +147,10 @@ pub enum Fault {
     LamportImpossible(EntryId),
     /// One name stands at two places.
     NameTwice,
+    /// By its heads no update would be a newest one, or one that its replica went on from would.
+    HeadsImpossible,
+    /// What it kills crosses what another one kills in more pieces than honest updates do.
+    TooIntricate,
 }
 
 impl fmt::Display for MergeError {
@@ -169,6 +173,8 @@ impl fmt::Display for Fault {
             Self::TargetMissing(at) => write!(f, "the target of {at:?} does not exist"),
             Self::LamportImpossible(at) => write!(f, "the lamport time of {at:?} is impossible"),
             Self::NameTwice => f.write_str("one name stands at two places"),
+            Self::HeadsImpossible => f.write_str("its heads are impossible"),
+            Self::TooIntricate => f.write_str("what it kills is too intricate"),
         }
     }
 }

@@ -27,9 +27,12 @@ impl Kills {
         dead
     }
 
-    /// Whether all of `names` die.
-    pub(crate) fn cover(&self, names: &Names) -> bool {
-        self.among(names).len() == names.len()
+    /// Whether all of `names` but those of `claims`, of which nothing dies here, die.
+    ///
+    /// All of it comes from outside, so nothing is built: see [`Names::weight_with`].
+    pub(crate) fn cover(&self, names: &Names, claims: &Dots) -> bool {
+        let elsewhere = claims.union(&self.all_of);
+        names.is_disjoint(&self.except) && names.is_subset_beyond(&elsewhere, &self.also)
     }
 
     /// The updates some of whose entries may die.
@@ -37,8 +40,20 @@ impl Kills {
         self.all_of.union(&self.also.dots())
     }
 
-    /// What dies by either, without what lies in `claims`.
-    pub(crate) fn union(&self, other: &Kills, claims: &Dots) -> Kills {
+    /// What dies by either, without what lies in `claims`; `None` if that weighs far more than both.
+    pub(crate) fn union(&self, other: &Kills, claims: &Dots) -> Option<Kills> {
+        let mine = [&self.except, &self.also];
+        let theirs = [&other.except, &other.also];
+        let cuts = [&self.all_of, &other.all_of, claims];
+        let all = mine.iter().chain(&theirs);
+        let cut = all.flat_map(|names| cuts.map(|dots| names.weight_cut(dots)));
+        let pairs = mine.iter().flat_map(|m| theirs.map(|t| m.weight_with(t)));
+        let weight = cut.chain(pairs).fold(0, u64::saturating_add);
+        let heavy = weight > Names::most(mine.into_iter().chain(theirs));
+        (!heavy).then(|| self.union_of(other, claims))
+    }
+
+    fn union_of(&self, other: &Kills, claims: &Dots) -> Kills {
         let all_of = self.all_of.union(&other.all_of).difference(claims);
         let mut except = self.except.difference(&other.among(&self.except));
         let rest = other.except.difference(&self.among(&other.except));

@@ -6,7 +6,7 @@ use core::fmt;
 use super::ledger::Records;
 use super::seal::SealSpan;
 use crate::clock::{Dot, Dots, Names, ReplicaId, Version};
-use crate::kernel::{Kills, MergeError, Part, Replicated};
+use crate::kernel::{Fault, Kills, MergeError, Part, Replicated};
 
 /// Some updates: one, a group of several, or the answer to a peer's version.
 ///
@@ -82,17 +82,12 @@ impl<S: Replicated> Delta<S> {
     /// How much it weighs in memory, in entries and ranges.
     pub(crate) fn items(&self) -> u64 {
         let ranges = self.claims.ranges().count() + self.after.ranges().count();
-        let blocks = |names: &Names| {
-            names
-                .by_replica()
-                .map(|(_, list)| list.len())
-                .sum::<usize>()
-        };
-        let named = blocks(&self.kills.also) + blocks(&self.kills.except);
-        let records = self.ledger.kills.values().map(blocks).sum::<usize>();
+        let ranges = ranges + self.kills.all_of.ranges().count();
+        let named = self.kills.also.weight() + self.kills.except.weight();
+        let records = self.ledger.kills.values().map(Names::weight).sum::<u64>();
         self.part
             .entries()
-            .saturating_add((ranges + named + records + 1) as u64)
+            .saturating_add(ranges as u64 + named + records + 1)
     }
 
     pub(crate) fn live(&self) -> Names {
@@ -132,19 +127,20 @@ impl<S: Replicated> Delta<S> {
         let claims = self.claims.union(&other.claims);
         let mut ledger = self.ledger.clone();
         ledger.union_with(&other.ledger);
+        let kills = self.kills.union(&other.kills, &claims);
         let union = Delta::<S> {
             original: false,
             after: self.after.union(&other.after).difference(&claims),
             heads: join_heads(&self.heads, &self.covers(), &other.heads, &other.covers()),
             seals: self.union_seals(other)?,
             part,
-            kills: self.kills.union(&other.kills, &claims),
-            ledger,
+            kills: kills.ok_or(MergeError::Invalid(Fault::TooIntricate))?,
+            ledger: ledger.readable(),
             claims,
         };
         match union.live().len() == union.part.entries() {
             true => Ok(union),
-            false => Err(MergeError::Invalid(crate::kernel::Fault::NameTwice)),
+            false => Err(MergeError::Invalid(Fault::NameTwice)),
         }
     }
 
@@ -177,7 +173,8 @@ impl<S: Replicated> Delta<S> {
         Ok(seals)
     }
 
-    /// The part of this delta that a peer with `version` lacks. O(size).
+    /// The part of this delta that a peer with `version` lacks, or all of it if that is smaller.
+    /// O(size).
     pub fn beyond(&self, version: &Version) -> Delta<S> {
         let had = self.claims.within(version);
         if had.is_empty() {
@@ -189,9 +186,15 @@ impl<S: Replicated> Delta<S> {
         }
         let mut part = self.part.clone();
         part.restrict(&claims);
+        let live = self.live().restrict(&had);
+        if self.kills.except.weight_with(&live)
+            > Names::most([&self.kills.except, &live].into_iter())
+        {
+            return self.clone();
+        }
         let mut kills = self.kills.clone();
         kills.all_of.union_with(&had);
-        kills.except.union_with(&self.live().restrict(&had));
+        kills.except.union_with(&live);
         let span = |(&id, seals): (&ReplicaId, &SealSpan)| {
             claims.of(id)?;
             let before = if had.of(id).is_some() {

@@ -42,11 +42,18 @@ impl Records {
         self.complete.union_with(&other.complete);
     }
 
-    /// Everything that the recorded updates killed.
-    pub(crate) fn all(&self) -> Names {
-        let mut all = Names::new();
-        self.kills.values().for_each(|names| all.union_with(names));
-        all
+    /// Everything that the recorded updates killed; `None` if that weighs far more than the records.
+    pub(crate) fn all(&self) -> Option<Names> {
+        let kills: alloc::vec::Vec<&Names> = self.kills.values().collect();
+        Names::union_of(&kills)
+    }
+
+    /// These records, or none if readers would refuse them.
+    pub(crate) fn readable(self) -> Records {
+        match self.all() {
+            Some(_) => self,
+            None => Records::default(),
+        }
     }
 }
 
@@ -61,7 +68,7 @@ pub(crate) struct Ledger {
 
 /// Records kept at least; more as the state grows (an eighth of its live entries).
 const RECORDS_MIN: u64 = 1024;
-const SEALS_MAX: usize = 1024;
+pub(crate) const SEALS_MAX: usize = 1024;
 
 impl Ledger {
     /// Takes over `records` of updates that were just included.

@@ -3,9 +3,9 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::ledger::Records;
+use super::ledger::{Records, SEALS_MAX};
 use super::{Delta, Replica, State};
-use crate::clock::ReplicaId;
+use crate::clock::{Names, ReplicaId};
 use crate::codec::{
     DecodeError, DecodeErrorKind as Kind, Decoder, FrameKind, Limits, open, seal as frame,
 };
@@ -35,7 +35,7 @@ impl<S: Replicated> Replica<S> {
             })
             .section(STATE, |e| e.raw(&self.state.to_bytes()))
             .section(LEDGER, |e| {
-                ledger.records.encode(e);
+                ledger.records.clone().readable().encode(e);
                 let seals: Vec<_> = ledger.seals().collect();
                 e.varint(seals.len() as u64);
                 for (dot, seal) in seals {
@@ -62,6 +62,7 @@ impl<S: Replicated> Replica<S> {
     /// [`DecodeError`] if the bytes are not a save.
     pub fn resume(bytes: &[u8], limits: &Limits) -> Result<Replica<S>, DecodeError> {
         let mut id = None;
+        let (mut ledger, mut waiting) = (false, false);
         let mut state = None::<State<S>>;
         let mut unknown_sections = Vec::new();
         let mut decoder = open(bytes, FrameKind::Save, limits)?;
@@ -76,8 +77,14 @@ impl<S: Replicated> Replica<S> {
                     let bytes = d.raw(d.remaining())?;
                     *none = Some(State::from_bytes(bytes, limits).map_err(|e| shift(e, at))?);
                 }
-                (LEDGER, Some(state)) => decode_ledger(d, state)?,
-                (WAITING, Some(state)) => decode_waiting(d, state, limits)?,
+                (LEDGER, Some(state)) => {
+                    ledger = true;
+                    decode_ledger(d, state)?;
+                }
+                (WAITING, Some(state)) => {
+                    waiting = true;
+                    decode_waiting(d, state, limits)?;
+                }
                 (odd, Some(_)) if odd & 1 == 1 => {
                     unknown_sections.push((tag, d.raw(d.remaining())?.to_vec()));
                 }
@@ -86,6 +93,7 @@ impl<S: Replicated> Replica<S> {
             Ok(())
         })?;
         decoder.finish_table()?;
+        decoder.require(ledger && waiting, Kind::Truncated)?;
         match (id, state) {
             (Some(id), Some(state)) => Ok(Replica {
                 id,
@@ -110,7 +118,7 @@ fn decode_ledger<S: Replicated>(
     state: &mut State<S>,
 ) -> Result<(), DecodeError> {
     let records = Records::decode(decoder)?;
-    let filled = |names: &crate::clock::Names| !names.is_empty();
+    let filled = |names: &Names| !names.is_empty();
     let consistent = records
         .kills
         .keys()
@@ -119,13 +127,16 @@ fn decode_ledger<S: Replicated>(
         consistent && records.kills.values().all(filled),
         Kind::Inconsistent,
     )?;
-    let live = records.all();
-    let mut still = crate::clock::Names::new();
-    state.value.names(&live.dots(), &mut still);
-    decoder.require(still.intersection(&live).is_empty(), Kind::Inconsistent)?;
+    let killed = records.all().ok_or(decoder.error(Kind::LimitExceeded))?;
+    let mut live = Names::new();
+    state.value.names(&killed.dots(), &mut live);
+    let past = killed.dots().is_within(&state.version);
+    decoder.require(past && live.is_disjoint(&killed), Kind::Inconsistent)?;
     state.ledger.learn(&records, u64::MAX);
     let mut before = None;
-    for _ in 0..decoder.count(10)? {
+    let seals = decoder.count(10)?;
+    decoder.require(seals <= SEALS_MAX, Kind::LimitExceeded)?;
+    for _ in 0..seals {
         let dot = decoder.dot()?;
         decoder.require(before.is_none_or(|last| last < dot), Kind::NotCanonical)?;
         before = Some(dot);
@@ -142,10 +153,14 @@ fn decode_waiting<S: Replicated>(
     limits: &Limits,
 ) -> Result<(), DecodeError> {
     let count = decoder.count(1)?;
+    let mut before = None;
     for _ in 0..count {
         let bytes = decoder.bytes()?;
         let at = decoder.offset() - bytes.len();
-        let delta = Delta::from_bytes(bytes, limits).map_err(|error| shift(error, at))?;
+        let delta = Delta::<S>::from_bytes(bytes, limits).map_err(|error| shift(error, at))?;
+        let first = delta.claims().iter().next();
+        decoder.require(before <= first, Kind::NotCanonical)?;
+        before = first;
         state.waiting.insert(delta, &state.version);
     }
     decoder.require(state.waiting() == count, Kind::Inconsistent)

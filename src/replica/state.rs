@@ -10,7 +10,7 @@ use super::ledger::{Ledger, Records};
 use super::seal::{self, SealSpan};
 use super::waiting::Waiting;
 use super::{Delta, Digest, WaitingLimits};
-use crate::clock::{Dot, Dots, Names, ReplicaId, Version};
+use crate::clock::{Dot, Dots, Names, Ranges, ReplicaId, Version};
 use crate::kernel::{Fault, Kills, MergeError, Part, Place, Replicated};
 
 /// What became of a delta.
@@ -209,6 +209,10 @@ impl<S: Replicated> State<S> {
                 self.reject(error);
             }
         }
+        // Without the refused ones the others' past may be missing; the next answer brings them again.
+        if !self.missing_for(&all).is_empty() {
+            return;
+        }
         let new = self.integrate_waiting(&all);
         if !new.is_empty() {
             self.drain(new);
@@ -284,6 +288,29 @@ impl<S: Replicated> State<S> {
         Ok(new)
     }
 
+    /// The heads after a join with what has these heads, covers and claims.
+    ///
+    /// There must be one, and each must be the last update of its replica; else the state would not
+    /// be one that can be read again.
+    fn heads_with(
+        &self,
+        theirs: &Dots,
+        they_cover: &Dots,
+        they_claim: &Dots,
+    ) -> Result<Dots, MergeError> {
+        let i_cover = Dots::from(&self.version);
+        let heads = join_heads(&self.heads, &i_cover, theirs, they_cover);
+        let last = |id| {
+            let theirs = they_claim.of(id).and_then(|runs| runs.last());
+            self.version.get(id).max(theirs.unwrap_or(0))
+        };
+        let possible = |(id, runs): (ReplicaId, &Ranges)| runs.first() == Some(last(id));
+        match !heads.is_empty() && heads.by_replica().all(possible) {
+            true => Ok(heads),
+            false => Err(MergeError::Invalid(Fault::HeadsImpossible)),
+        }
+    }
+
     /// R39 a: entries that are live here and listed by `delta` are the same at the same place.
     ///
     /// Returns those that are live here and that `delta` claims without listing them.
@@ -308,6 +335,7 @@ impl<S: Replicated> State<S> {
                 return Err(MergeError::Invalid(Fault::KillsUnknown(dot)));
             }
         }
+        self.heads_with(&delta.heads, &delta.covers(), &delta.claims)?;
         let mut dead = gone;
         let reach = delta.kills.reach();
         if !reach.is_empty() {
@@ -361,10 +389,14 @@ impl<S: Replicated> State<S> {
     /// As [`merge`](State::merge).
     pub fn check_merge(&self, other: &State<S>) -> Result<(), MergeError> {
         self.check_common_seals(other)?;
-        match self.version == other.version {
-            true => Ok(()),
-            false => self.check_states(other),
+        if self.version == other.version {
+            return Ok(());
         }
+        if !self.version.includes(&other.version) {
+            let claims = Dots::from(&other.version);
+            self.heads_with(&other.heads, &claims, &claims)?;
+        }
+        self.check_states(other)
     }
 
     /// R39 c and d: where both know a seal of a replica, it is the same.
@@ -409,11 +441,8 @@ impl<S: Replicated> State<S> {
             return Delta::empty();
         }
         let after = Dots::from(&version.meet(&self.version));
-        let ledger = self.ledger.records.restrict(&claims);
-        let kills = match ledger.complete == claims {
-            true => Kills::exactly(ledger.all().without(&claims)),
-            false => self.fallback(&after),
-        };
+        let ledger = self.ledger.records.restrict(&claims).readable();
+        let kills = exact_kills(&ledger, &claims).unwrap_or_else(|| self.fallback(&after));
         let span = |id: ReplicaId| {
             let after = self.seals.get(&id).copied().unwrap_or(seal::FIRST);
             (
@@ -498,6 +527,16 @@ impl<S: Replicated> State<S> {
             rejected: Vec::new(),
         }
     }
+}
+
+/// What the updates `claims` killed outside themselves, if `records` tell and it is no bomb.
+fn exact_kills(records: &Records, claims: &Dots) -> Option<Kills> {
+    if records.complete != *claims {
+        return None;
+    }
+    let all = records.all()?;
+    let light = all.weight_cut(claims) <= Names::most([&all].into_iter());
+    light.then(|| Kills::exactly(all.without(claims)))
 }
 
 fn reused(common: &Names) -> MergeError {

@@ -49,6 +49,8 @@ pub(crate) struct Waiting<S: Replicated> {
     deltas: BTreeMap<Ticket, Delta<S>>,
     // Each waiting delta under one dot that it needs and one that it brings: others may bring it.
     by_dot: BTreeMap<Dot, BTreeSet<Ticket>>,
+    // How many tickets `by_dot` holds.
+    filed: usize,
     arrival: VecDeque<Ticket>,
     items: u64,
     groups: usize,
@@ -60,6 +62,7 @@ impl<S: Replicated> Default for Waiting<S> {
         Waiting {
             deltas: BTreeMap::new(),
             by_dot: BTreeMap::new(),
+            filed: 0,
             arrival: VecDeque::new(),
             items: 0,
             groups: 0,
@@ -116,7 +119,17 @@ impl<S: Replicated> Waiting<S> {
 
     fn file(&mut self, ticket: Ticket, awaited: [Dot; 2]) {
         for dot in awaited {
-            self.by_dot.entry(dot).or_default().insert(ticket);
+            let new = self.by_dot.entry(dot).or_default().insert(ticket);
+            self.filed += usize::from(new);
+        }
+        // A waiting delta is filed twice at most; the rest are stale.
+        if self.filed > 4 * self.deltas.len() + 32 {
+            let deltas = &self.deltas;
+            self.by_dot.retain(|_, tickets| {
+                tickets.retain(|ticket| deltas.contains_key(ticket));
+                !tickets.is_empty()
+            });
+            self.filed = self.by_dot.values().map(BTreeSet::len).sum();
         }
     }
 
@@ -136,6 +149,7 @@ impl<S: Replicated> Waiting<S> {
         if self.deltas.is_empty() {
             // Stale tickets need no clean-up of their own.
             self.by_dot.clear();
+            self.filed = 0;
             self.arrival.clear();
         } else if self.arrival.len() > 2 * self.deltas.len() + 16 {
             let deltas = &self.deltas;
@@ -154,7 +168,9 @@ impl<S: Replicated> Waiting<S> {
             let range = Dot::new(id, first)..=Dot::new(id, last);
             let dots: Vec<Dot> = self.by_dot.range(range).map(|(dot, _)| *dot).collect();
             for dot in dots {
-                woken.append(&mut self.by_dot.remove(&dot).unwrap_or_default());
+                let mut tickets = self.by_dot.remove(&dot).unwrap_or_default();
+                self.filed -= tickets.len();
+                woken.append(&mut tickets);
             }
         }
         let mut ready = Vec::new();
@@ -178,29 +194,57 @@ impl<S: Replicated> Waiting<S> {
         if self.groups == 0 {
             return Vec::new();
         }
-        let needs = |delta: &Delta<S>| delta.needs().beyond(version);
-        let mut candidates: BTreeMap<Ticket, Dots> = self
-            .deltas
-            .iter()
-            .map(|(ticket, delta)| (*ticket, needs(delta)))
-            .collect();
-        loop {
-            let mut offered = Dots::new();
-            for ticket in candidates.keys() {
-                if let Some(delta) = self.deltas.get(ticket) {
-                    offered.union_with(delta.claims());
-                }
-            }
-            let before = candidates.len();
-            candidates.retain(|_, needs| needs.is_subset(&offered));
-            if candidates.len() == before {
-                break;
-            }
-        }
-        candidates
-            .into_keys()
+        let blocked = self.blocked(version);
+        let tickets = self.deltas.keys().filter(|at| !blocked.contains(at));
+        let together: Vec<Ticket> = tickets.copied().collect();
+        together
+            .into_iter()
             .filter_map(|ticket| self.remove(ticket))
             .collect()
+    }
+
+    /// The deltas that need something which neither is included nor brought by one that is not blocked.
+    ///
+    /// Of each range of needs only the end is looked at: whoever brings it also needs, or brings, what
+    /// lies before. Each delta is blocked once, so this is O(n log n) in the needs and claims.
+    fn blocked(&self, version: &Version) -> BTreeSet<Ticket> {
+        let mut needed_by = BTreeMap::<Dot, Vec<Ticket>>::new();
+        for (ticket, delta) in &self.deltas {
+            for (id, _, last) in delta.needs().beyond(version).ranges() {
+                needed_by
+                    .entry(Dot::new(id, last))
+                    .or_default()
+                    .push(*ticket);
+            }
+        }
+        let mut offers: BTreeMap<Dot, usize> = needed_by.keys().map(|dot| (*dot, 0)).collect();
+        for delta in self.deltas.values() {
+            for (id, first, last) in delta.claims().ranges() {
+                let brought = offers.range_mut(Dot::new(id, first)..=Dot::new(id, last));
+                brought.for_each(|(_, offers)| *offers += 1);
+            }
+        }
+        let mut lost: Vec<Dot> = Vec::new();
+        lost.extend(offers.iter().filter(|(_, n)| **n == 0).map(|(dot, _)| *dot));
+        let mut blocked = BTreeSet::new();
+        while let Some(dot) = lost.pop() {
+            for ticket in needed_by.remove(&dot).unwrap_or_default() {
+                let Some(delta) = self.deltas.get(&ticket).filter(|_| blocked.insert(ticket))
+                else {
+                    continue;
+                };
+                for (id, first, last) in delta.claims().ranges() {
+                    let range = Dot::new(id, first)..=Dot::new(id, last);
+                    for (dot, offers) in offers.range_mut(range) {
+                        *offers -= 1;
+                        if *offers == 0 {
+                            lost.push(*dot);
+                        }
+                    }
+                }
+            }
+        }
+        blocked
     }
 }
 

@@ -89,17 +89,20 @@ impl<S: Replicated> State<S> {
     /// [`DecodeError`] for anything but the canonical bytes of a valid state.
     pub fn from_bytes(bytes: &[u8], limits: &Limits) -> Result<State<S>> {
         let mut state = State::<S>::new();
-        let mut content = false;
+        let (mut clocks, mut content) = (false, false);
         let mut decoder = open(bytes, FrameKind::State, limits)?;
         decoder.sections(|tag, d| match tag {
-            CLOCKS => state.decode_clocks(d),
+            CLOCKS => {
+                clocks = true;
+                state.decode_clocks(d)
+            }
             CONTENT => {
                 content = true;
                 state.decode_content(d)
             }
             _ => unknown(d, tag),
         })?;
-        decoder.require(content, Kind::Truncated)?;
+        decoder.require(clocks && content, Kind::Truncated)?;
         Ok(state)
     }
 
@@ -316,6 +319,12 @@ impl<S: Replicated> Delta<S> {
         ok(kills.also.dots().intersection(&kills.all_of).is_empty())?;
         ok(self.heads.is_subset(&claims.union(&self.after)))?;
         ok(self.heads.is_empty() == claims.is_empty())?;
+        // Within a range of claims each update follows the one before.
+        let followed = |(id, first, last): (ReplicaId, u64, u64)| {
+            let runs = self.heads.of(id)?;
+            (first < last && runs.intersects(first, last - 1)).then_some(())
+        };
+        ok(claims.ranges().find_map(followed).is_none())?;
         if self.original {
             let effect = !live.is_empty() || !kills.also.is_empty();
             return ok(effect && kills.all_of.is_empty() && kills.except.is_empty());
@@ -331,8 +340,8 @@ impl<S: Replicated> Delta<S> {
             .all(|dot| self.ledger.complete.contains(*dot)))?;
         ok(self.ledger.kills.values().all(|names| !names.is_empty()))?;
         let recorded = self.ledger.all();
-        ok(recorded.intersection(&live).is_empty())?;
-        ok(kills.cover(&recorded.without(claims)))
+        let recorded = recorded.ok_or(decoder.error(Kind::LimitExceeded))?;
+        ok(recorded.is_disjoint(&live) && kills.cover(&recorded, claims))
     }
 }
 

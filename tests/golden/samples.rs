@@ -1,0 +1,275 @@
+//! The values behind the golden files. A new one is one line in [`samples`].
+
+use commute::codec::{DecodeError, Limits};
+use commute::kernel::EditError;
+use commute::{
+    Delta, Dot, GCounter, OrSet, PnCounter, Replica, ReplicaId, Replicated, State, Version,
+};
+
+/// Anything with canonical bytes.
+pub(crate) trait Wire: Sized {
+    fn encode(&self) -> Vec<u8>;
+    fn decode(bytes: &[u8], limits: &Limits) -> Result<Self, DecodeError>;
+    fn same(&self, other: &Self) -> bool;
+}
+
+impl Wire for Version {
+    fn encode(&self) -> Vec<u8> {
+        self.to_bytes()
+    }
+    fn decode(bytes: &[u8], limits: &Limits) -> Result<Version, DecodeError> {
+        Version::from_bytes(bytes, limits)
+    }
+    fn same(&self, other: &Version) -> bool {
+        self == other
+    }
+}
+
+impl<S: Replicated> Wire for State<S> {
+    fn encode(&self) -> Vec<u8> {
+        self.to_bytes()
+    }
+    fn decode(bytes: &[u8], limits: &Limits) -> Result<State<S>, DecodeError> {
+        State::from_bytes(bytes, limits)
+    }
+    fn same(&self, other: &State<S>) -> bool {
+        self == other
+    }
+}
+
+impl<S: Replicated> Wire for Delta<S> {
+    fn encode(&self) -> Vec<u8> {
+        self.to_bytes()
+    }
+    fn decode(bytes: &[u8], limits: &Limits) -> Result<Delta<S>, DecodeError> {
+        Delta::from_bytes(bytes, limits)
+    }
+    fn same(&self, other: &Delta<S>) -> bool {
+        self == other
+    }
+}
+
+impl<S: Replicated> Wire for Replica<S> {
+    fn encode(&self) -> Vec<u8> {
+        self.save()
+    }
+    fn decode(bytes: &[u8], limits: &Limits) -> Result<Replica<S>, DecodeError> {
+        Replica::resume(bytes, limits)
+    }
+    fn same(&self, other: &Replica<S>) -> bool {
+        self == other && self.id() == other.id() && self.waiting() == other.waiting()
+    }
+}
+
+/// Something done with bytes that may be those of a sample.
+type With<T> = Box<dyn Fn(&[u8]) -> T>;
+type Reencode = Box<dyn Fn(&[u8], &Limits) -> Result<Vec<u8>, DecodeError>>;
+
+/// One golden file: its value's bytes, and what may be done with other bytes of the kind.
+pub(crate) struct Sample {
+    pub(crate) name: &'static str,
+    pub(crate) bytes: Vec<u8>,
+    /// Decodes and encodes again.
+    pub(crate) reencode: Reencode,
+    /// Whether bytes decode to a value equal to the sample's.
+    pub(crate) equal: With<bool>,
+    /// Takes what bytes decode to into the state it belongs to; says what is wrong then.
+    pub(crate) take: With<Result<(), String>>,
+}
+
+fn sample<T: Wire + 'static>(
+    name: &'static str,
+    value: T,
+    take: impl Fn(T) -> Result<(), String> + 'static,
+) -> Sample {
+    Sample {
+        name,
+        bytes: value.encode(),
+        reencode: Box::new(|bytes, limits| Ok(T::decode(bytes, limits)?.encode())),
+        equal: Box::new(move |bytes| {
+            T::decode(bytes, &Limits::default()).is_ok_and(|back| back.same(&value))
+        }),
+        take: Box::new(move |bytes| match T::decode(bytes, &Limits::default()) {
+            Ok(value) => take(value),
+            Err(_) => Ok(()),
+        }),
+    }
+}
+
+/// Takes something into a copy of `state`: refused and unchanged, or in and still sound.
+pub(crate) fn take_into<S: Replicated, R, E>(
+    state: &State<S>,
+    take: impl FnOnce(&mut State<S>) -> Result<R, E>,
+) -> Result<(), String> {
+    let before = state.to_bytes();
+    let mut copy = state.clone();
+    let refused = take(&mut copy).is_err();
+    let after = copy.to_bytes();
+    if refused && after != before {
+        return Err("refused, but the state changed".into());
+    }
+    match State::<S>::from_bytes(&after, &Limits::default()) {
+        Ok(back) if back.to_bytes() == after => Ok(()),
+        Ok(_) => Err("the state's bytes are not canonical".into()),
+        Err(error) => Err(format!("the state cannot be read again: {error}")),
+    }
+}
+
+fn state<S: Replicated>(name: &'static str, replica: &Replica<S>) -> Sample {
+    let base = replica.state().clone();
+    let value = base.clone();
+    let take = move |other: State<S>| take_into(&base, |state| state.merge(&other));
+    sample(name, value, take)
+}
+
+/// A delta for a replica that is in the state of `base`.
+fn delta<S: Replicated>(name: &'static str, base: &State<S>, delta: Delta<S>) -> Sample {
+    let base = base.clone();
+    sample(name, delta, move |delta: Delta<S>| {
+        take_into(&base, |state| state.absorb(&delta))
+    })
+}
+
+fn save<S: Replicated>(name: &'static str, replica: Replica<S>) -> Sample {
+    let base = replica.state().clone();
+    sample(name, replica, move |other: Replica<S>| {
+        take_into(&base, |state| state.merge(&other))?;
+        let answer = other.delta_since(&Version::new());
+        take_into(&base, |state| state.absorb(&answer))
+    })
+}
+
+/// Ids as they are in use: version 4 UUIDs.
+pub(crate) fn id(seed: u8) -> ReplicaId {
+    ReplicaId::from_random_bytes([seed; 16])
+}
+
+pub(crate) fn replica<S: Replicated>(seed: u8) -> Replica<S> {
+    Replica::new(id(seed))
+}
+
+fn made<S: Replicated, R>(
+    replica: &mut Replica<S>,
+    change: impl FnOnce(&mut S::Edit<'_>) -> Result<R, EditError>,
+) -> Delta<S> {
+    replica.update(change).unwrap().1
+}
+
+type Words = OrSet<String>;
+type Pairs = OrSet<(String, u8)>;
+
+/// Two replicas that have both counted.
+fn g_counter() -> Replica<GCounter> {
+    let (mut a, mut b) = (replica::<GCounter>(0xaa), replica::<GCounter>(0xbb));
+    a.edit(|n| n.add(1)).unwrap();
+    b.edit(|n| n.add(u64::MAX)).unwrap();
+    let _ = a.merge(&b).unwrap();
+    a.edit(|n| n.add(300)).unwrap();
+    a
+}
+
+fn pn_counter() -> Replica<PnCounter> {
+    let (mut a, mut b) = (replica::<PnCounter>(0xaa), replica::<PnCounter>(0xbb));
+    a.edit(|n| n.add(5)).unwrap();
+    b.edit(|n| n.subtract(200)).unwrap();
+    let _ = a.merge(&b).unwrap();
+    a
+}
+
+/// Three replicas' words; one was added by two of them concurrently, one was removed.
+pub(crate) fn words() -> Replica<Words> {
+    let [mut a, mut b, mut c] = [0xaa, 0xbb, 0xcc].map(replica::<Words>);
+    a.edit(|set| set.extend(["both", "gone", "", "\u{1F309}"].map(String::from)))
+        .unwrap();
+    b.edit(|set| set.insert("both".into())).unwrap();
+    c.edit(|set| set.insert("c".into())).unwrap();
+    let _ = a.merge(&b).unwrap();
+    let _ = a.merge(&c).unwrap();
+    a.edit(|set| set.remove("gone")).unwrap();
+    a
+}
+
+fn pairs() -> Replica<Pairs> {
+    let mut a = replica::<Pairs>(0xaa);
+    let pairs = [("", 0), ("a", 255), ("a\0b", 1), ("\0", 7)];
+    a.edit(|set| set.extend(pairs.map(|(word, n)| (word.to_string(), n))))
+        .unwrap();
+    a
+}
+
+/// The updates 1 and 3 of `a` as one group, and the state that has only the second missing.
+fn group_with_gap(name: &'static str) -> Sample {
+    let mut a = words();
+    let base = a.state().clone();
+    let mut group = made(&mut a, |set| set.insert("one".into()));
+    let _ = made(&mut a, |set| set.insert("two".into()));
+    group
+        .merge(&made(&mut a, |set| set.remove("both")))
+        .unwrap();
+    delta(name, &base, group)
+}
+
+/// What a replica that has seen only the first updates lacks.
+fn answer(name: &'static str, with_ledger: bool) -> Sample {
+    let mut a = words();
+    let mut behind = replica::<Words>(0xdd);
+    let _ = behind.merge(&a).unwrap();
+    a.edit(|set| set.remove("both")).unwrap();
+    a.edit(|set| set.insert("new".into())).unwrap();
+    a.edit(|set| set.remove("new")).unwrap();
+    a.edit(|set| set.insert("newer".into())).unwrap();
+    if !with_ledger {
+        a.drop_ledger();
+    }
+    delta(name, behind.state(), a.delta_since(behind.version()))
+}
+
+/// A replica with a ledger, and with a delta that waits for its past.
+fn saved() -> Replica<Words> {
+    let mut a = words();
+    let mut b = a.fork_as(id(0xdd));
+    b.edit(|set| set.insert("lost".into())).unwrap();
+    let late = made(&mut b, |set| set.remove("c"));
+    let _ = a.absorb(&late).unwrap();
+    assert_eq!(a.waiting(), 1);
+    a
+}
+
+fn words_delta(
+    name: &'static str,
+    change: impl FnOnce(&mut <Words as Replicated>::Edit<'_>) -> Result<bool, EditError>,
+) -> Sample {
+    let mut a = words();
+    let base = a.state().clone();
+    delta(name, &base, made(&mut a, change))
+}
+
+fn count_delta(name: &'static str) -> Sample {
+    let mut a = g_counter();
+    let base = a.state().clone();
+    delta(name, &base, made(&mut a, |n| n.add(1)))
+}
+
+/// Every golden file.
+pub(crate) fn samples() -> Vec<Sample> {
+    let version = Version::from_iter([(id(0xaa), 1), (id(0xbb), 300), (id(0xcc), u64::MAX)]);
+    assert!(version.contains(Dot::new(id(0xbb), 300)));
+    vec![
+        sample("version", version, |_| Ok(())),
+        sample("version_empty", Version::new(), |_| Ok(())),
+        state("state_empty", &replica::<Words>(0xaa)),
+        state("state_g_counter", &g_counter()),
+        state("state_pn_counter", &pn_counter()),
+        state("state_or_set_string", &words()),
+        state("state_or_set_tuple", &pairs()),
+        count_delta("delta_count"),
+        words_delta("delta_insert", |set| set.insert("x".into())),
+        words_delta("delta_insert_again", |set| set.insert("both".into())),
+        words_delta("delta_remove", |set| set.remove("both")),
+        delta("delta_empty", words().state(), Delta::empty()),
+        group_with_gap("delta_group_with_gap"),
+        answer("delta_answer_exact", true),
+        answer("delta_answer_fallback", false),
+        save("save", saved()),
+    ]
+}
