@@ -141,6 +141,8 @@ pub enum Fault {
     LamportImpossible(EntryId),
     /// One name stands at two places.
     NameTwice,
+    /// By its heads, no update would be a newest one, or one that its own replica went on from.
+    HeadsImpossible,
 }
 
 impl fmt::Display for MergeError {
@@ -163,6 +165,7 @@ impl fmt::Display for Fault {
             Self::TargetMissing(at) => write!(f, "the target of {at:?} does not exist"),
             Self::LamportImpossible(at) => write!(f, "the lamport time of {at:?} is impossible"),
             Self::NameTwice => f.write_str("one name stands at two places"),
+            Self::HeadsImpossible => f.write_str("its heads are impossible"),
         }
     }
 }

@@ -163,7 +163,10 @@ impl<S: Replicated> State<S> {
     pub fn check(&self, delta: &Delta<S>) -> Result<(), MergeError> {
         self.check_seals(delta)?;
         match self.missing_for(delta).is_empty() {
-            true => self.check_delta(delta).map(drop),
+            true => {
+                self.check_delta(delta)?;
+                self.heads_with(delta).map(drop)
+            }
             false => Ok(()),
         }
     }
@@ -256,14 +259,14 @@ impl<S: Replicated> State<S> {
     fn integrate(&mut self, delta: &Delta<S>) -> Result<Dots, MergeError> {
         let new = delta.claims.beyond(&self.version);
         let dead = self.check_delta(delta)?;
+        let heads = self.heads_with(delta)?;
         if new.is_empty() {
             return Ok(new);
         }
         self.value.kill(&dead);
         self.value.adopt(delta.part.clone(), &self.version);
 
-        let i_cover = Dots::from(&self.version);
-        self.heads = join_heads(&self.heads, &i_cover, &delta.heads, &delta.covers());
+        self.heads = heads;
         self.version.include(&delta.claims);
         for (&id, span) in &delta.seals {
             if new.of(id).is_some() {
@@ -276,7 +279,40 @@ impl<S: Replicated> State<S> {
         Ok(new)
     }
 
-    /// Checks everything that may be wrong, and returns the live entries that die.
+    /// The heads with `delta` included.
+    fn heads_with(&self, delta: &Delta<S>) -> Result<Dots, MergeError> {
+        if delta.claims.is_within(&self.version) {
+            return Ok(self.heads.clone());
+        }
+        self.join_heads(&delta.heads, &delta.covers(), &delta.claims)
+    }
+
+    /// The heads after a join with what has these heads, covers and claims.
+    ///
+    /// There must be one, and each must be the last update of its replica; else the state would not
+    /// be one that can be read again.
+    fn join_heads(
+        &self,
+        theirs: &Dots,
+        they_cover: &Dots,
+        they_claim: &Dots,
+    ) -> Result<Dots, MergeError> {
+        let i_cover = Dots::from(&self.version);
+        let heads = join_heads(&self.heads, &i_cover, theirs, they_cover);
+        let last = |id| {
+            let theirs = they_claim.of(id).and_then(|runs| runs.last());
+            self.version.get(id).max(theirs.unwrap_or(0))
+        };
+        let possible = heads
+            .by_replica()
+            .all(|(id, runs)| runs.first() == Some(last(id)));
+        match possible && !heads.is_empty() {
+            true => Ok(heads),
+            false => Err(MergeError::Invalid(Fault::HeadsImpossible)),
+        }
+    }
+
+    /// Checks everything else that may be wrong, and returns the live entries that die.
     fn check_delta(&self, delta: &Delta<S>) -> Result<Names, MergeError> {
         for (replica, _, last) in delta.kills.also.dots().ranges() {
             let dot = Dot::new(replica, last);
@@ -317,10 +353,10 @@ impl<S: Replicated> State<S> {
         if new.is_empty() {
             return Ok(Applied::Duplicate);
         }
+        let heads = self.heads_with_state(other)?;
         self.value.join(&self.version, &other.value, &other.version);
 
-        let (mine, theirs) = (Dots::from(&self.version), Dots::from(&other.version));
-        self.heads = join_heads(&self.heads, &mine, &other.heads, &theirs);
+        self.heads = heads;
         self.version.join(&other.version);
         for id in new.replicas() {
             if let Some(seal) = other.seals.get(&id) {
@@ -346,10 +382,20 @@ impl<S: Replicated> State<S> {
     /// As [`merge`](State::merge).
     pub fn check_merge(&self, other: &State<S>) -> Result<(), MergeError> {
         self.check_common_seals(other)?;
-        match self.version == other.version {
-            true => Ok(()),
-            false => self.check_states(other),
+        if self.version == other.version {
+            return Ok(());
         }
+        self.check_states(other)?;
+        self.heads_with_state(other).map(drop)
+    }
+
+    /// The heads after a merge with `other`.
+    fn heads_with_state(&self, other: &State<S>) -> Result<Dots, MergeError> {
+        if self.version.includes(&other.version) {
+            return Ok(self.heads.clone());
+        }
+        let claims = Dots::from(&other.version);
+        self.join_heads(&other.heads, &claims, &claims)
     }
 
     /// R39 c and d: where both know a seal of a replica, it is the same.
