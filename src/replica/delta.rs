@@ -138,10 +138,55 @@ impl<S: Replicated> Delta<S> {
             ledger: ledger.readable(),
             claims,
         };
-        match union.live().len() == union.part.entries() {
+        match union.is_consistent() {
             true => Ok(union),
             false => Err(MergeError::Invalid(Fault::NameTwice)),
         }
+    }
+
+    /// R12b: whether what it says does not contradict itself. Honest deltas never do.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let (claims, kills) = (&self.claims, &self.kills);
+        if claims.is_empty() {
+            return *self == Delta::empty();
+        }
+        let disjoint = |dots: &Dots| dots.intersection(claims).is_empty();
+        let live = self.live();
+        live.len() == self.part.entries()
+            && live.dots().is_subset(claims)
+            && disjoint(&self.after)
+            && disjoint(&kills.all_of)
+            && disjoint(&kills.also.dots())
+            && kills.all_of.is_subset(&self.after)
+            && kills.except.dots().is_subset(&kills.all_of)
+            && kills.also.dots().intersection(&kills.all_of).is_empty()
+            && self.heads_are_possible()
+            && match self.original {
+                true => kills.all_of.is_empty() && !(live.is_empty() && kills.also.is_empty()),
+                false => self.records_are_possible(&live),
+            }
+    }
+
+    fn heads_are_possible(&self) -> bool {
+        // Within a range of claims each update follows the one before.
+        let followed = |(id, first, last): (ReplicaId, u64, u64)| {
+            let heads = self.heads.of(id);
+            first < last && heads.is_some_and(|runs| runs.intersects(first, last - 1))
+        };
+        !self.heads.is_empty()
+            && self.heads.is_subset(&self.claims.union(&self.after))
+            && !self.claims.ranges().any(followed)
+    }
+
+    fn records_are_possible(&self, live: &Names) -> bool {
+        let records = &self.ledger;
+        let filled =
+            |(dot, names): (&Dot, &Names)| records.complete.contains(*dot) && !names.is_empty();
+        let recorded =
+            |names: Names| names.is_disjoint(live) && self.kills.cover(&names, &self.claims);
+        records.complete.is_subset(&self.claims)
+            && records.kills.iter().all(filled)
+            && records.all().is_some_and(recorded)
     }
 
     fn union_seals(&self, other: &Delta<S>) -> Result<BTreeMap<ReplicaId, SealSpan>, MergeError> {

@@ -30,7 +30,10 @@ impl Records {
     /// The records of `dots`.
     pub(crate) fn restrict(&self, dots: &Dots) -> Records {
         let complete = self.complete.intersection(dots);
-        let kills = self.kills.iter().filter(|(dot, _)| dots.contains(**dot));
+        let ranges = dots
+            .ranges()
+            .map(|(id, first, last)| Dot::new(id, first)..=Dot::new(id, last));
+        let kills = ranges.flat_map(|range| self.kills.range(range));
         let kills = kills.map(|(dot, names)| (*dot, names.clone())).collect();
         Records { kills, complete }
     }

@@ -244,7 +244,7 @@ impl<S: Replicated> Delta<S> {
         decoder.require(clocks, Kind::Truncated)?;
         decoder.finish_table()?;
         delta.complete_original();
-        delta.validate(&decoder)?;
+        decoder.require(delta.is_consistent(), Kind::Inconsistent)?;
         Ok(delta)
     }
 
@@ -302,46 +302,6 @@ impl<S: Replicated> Delta<S> {
             span.after = seal::next(before, dot, &self.part, &self.kills.also);
         }
         self.ledger = Records::one(dot, &self.kills.also);
-    }
-
-    /// R12b: what a delta says must be consistent in itself.
-    fn validate(&self, decoder: &Decoder<'_>) -> Result<()> {
-        let ok = |holds: bool| decoder.require(holds, Kind::Inconsistent);
-        let (claims, kills) = (&self.claims, &self.kills);
-        let disjoint = |dots: &Dots| dots.intersection(claims).is_empty();
-        let live = self.live();
-
-        ok(live.len() == self.part.entries())?;
-        ok(live.dots().is_subset(claims))?;
-        ok(disjoint(&self.after) && disjoint(&kills.all_of) && disjoint(&kills.also.dots()))?;
-        ok(kills.all_of.is_subset(&self.after))?;
-        ok(kills.except.dots().is_subset(&kills.all_of))?;
-        ok(kills.also.dots().intersection(&kills.all_of).is_empty())?;
-        ok(self.heads.is_subset(&claims.union(&self.after)))?;
-        ok(self.heads.is_empty() == claims.is_empty())?;
-        // Within a range of claims each update follows the one before.
-        let followed = |(id, first, last): (ReplicaId, u64, u64)| {
-            let runs = self.heads.of(id)?;
-            (first < last && runs.intersects(first, last - 1)).then_some(())
-        };
-        ok(claims.ranges().find_map(followed).is_none())?;
-        if self.original {
-            let effect = !live.is_empty() || !kills.also.is_empty();
-            return ok(effect && kills.all_of.is_empty() && kills.except.is_empty());
-        }
-        if claims.is_empty() {
-            return ok(*self == Delta::empty());
-        }
-        ok(self.ledger.complete.is_subset(claims))?;
-        ok(self
-            .ledger
-            .kills
-            .keys()
-            .all(|dot| self.ledger.complete.contains(*dot)))?;
-        ok(self.ledger.kills.values().all(|names| !names.is_empty()))?;
-        let recorded = self.ledger.all();
-        let recorded = recorded.ok_or(decoder.error(Kind::LimitExceeded))?;
-        ok(recorded.is_disjoint(&live) && kills.cover(&recorded, claims))
     }
 }
 
