@@ -31,7 +31,7 @@ mod world;
 
 pub use log::{Event, Events, Log};
 pub use rng::Rng;
-pub use run::{Failure, cases, check, run};
+pub use run::{Failure, cases, check, replay, run};
 pub use schedule::{Schedule, Shape};
 pub use step::{Step, Verb};
 pub use subject::{Mismatch, Seen, Source, Subject};

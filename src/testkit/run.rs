@@ -139,3 +139,18 @@ fn report<S: Subject>(small: &Schedule, effort: Effort, first: &Failure) -> Stri
     let _ = write!(text, "      COMMUTE_KIT_REPLAY='{small}'");
     text
 }
+
+/// Runs a schedule given as text.
+///
+/// # Panics
+/// If it is none, or a law does not hold.
+pub fn replay<S: Subject>(text: &str) -> Marks {
+    let schedule = text.parse().unwrap_or_else(|error| panic!("{error}"));
+    let effort = Effort { every: 1, draws: 4 };
+    run::<S>(&schedule, effort).unwrap_or_else(|failure| {
+        panic!(
+            "{} after step {}: {}",
+            failure.broken.law, failure.step, failure.broken.what
+        )
+    })
+}
