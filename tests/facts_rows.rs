@@ -1,5 +1,6 @@
 //! Faults that others shipped, with the input that shows each; the number is the row of the list
 //! they were collected in.
+#![expect(clippy::unwrap_used, reason = "in helpers of tests")]
 
 use commute::codec::Limits;
 use commute::{
