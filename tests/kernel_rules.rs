@@ -1,4 +1,5 @@
 //! The rules of the causal kernel that one small story each can show.
+#![expect(clippy::unwrap_used, reason = "in helpers of tests")]
 
 mod suite;
 #[path = "../src/testkit/mod.rs"]
