@@ -10,6 +10,9 @@ pub mod counters;
 pub mod forward;
 pub mod or_set;
 pub mod registers;
+pub mod text;
+#[cfg(feature = "derive")]
+pub mod whole;
 
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
