@@ -17,7 +17,7 @@ impl Shape {
     /// Mostly three replicas, at times more.
     pub const fn of(seed: u64) -> Shape {
         Shape {
-            replicas: if seed % 8 == 0 { 5 } else { 3 },
+            replicas: if seed.is_multiple_of(8) { 5 } else { 3 },
             steps: 48,
         }
     }
