@@ -1,6 +1,6 @@
 //! Faults that others shipped, with the input that shows each; the number is the row of the list
 //! they were collected in.
-#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+#![expect(clippy::unwrap_used, reason = "in helpers of tests")]
 
 use commute::codec::Limits;
 use commute::{
@@ -12,6 +12,14 @@ type Set = OrSet<u64>;
 
 fn replica<S: Replicated>(id: u128) -> Replica<S> {
     Replica::new(ReplicaId::from(id))
+}
+
+fn set(id: u128) -> Replica<Set> {
+    replica(id)
+}
+
+fn counter(id: u128) -> Replica<PnCounter> {
+    replica(id)
 }
 
 fn insert(replica: &mut Replica<Set>, value: u64) -> Delta<Set> {
@@ -34,7 +42,7 @@ fn reused<T>(id: u128) -> Result<T, MergeError> {
 
 #[test]
 fn row_05_a_version_does_not_hide_a_removal() {
-    let (mut a, mut b) = (replica::<Set>(1), replica::<Set>(2));
+    let (mut a, mut b) = (set(1), set(2));
     let add = insert(&mut a, 7);
     assert_eq!(b.absorb(&add), Ok(Applied::New));
     let _ = remove(&mut a, 7);
@@ -71,7 +79,7 @@ fn row_22_a_hundred_thousand_items_added_and_removed_leave_nothing() {
 
 #[test]
 fn row_25_a_removal_is_in_the_full_state() {
-    let (mut a, mut b) = (replica::<Set>(1), replica::<Set>(2));
+    let (mut a, mut b) = (set(1), set(2));
     let add = insert(&mut a, 7);
     assert_eq!(b.absorb(&add), Ok(Applied::New));
     let _ = remove(&mut a, 7);
@@ -81,11 +89,7 @@ fn row_25_a_removal_is_in_the_full_state() {
 
 #[test]
 fn row_26_what_was_not_sent_yet_is_still_there_after_a_merge() {
-    let (mut a, mut b, mut c) = (
-        replica::<PnCounter>(1),
-        replica::<PnCounter>(2),
-        replica::<PnCounter>(3),
-    );
+    let (mut a, mut b, mut c) = (counter(1), counter(2), counter(3));
     let _ = count(&mut a, 5);
     let before = c.version().clone();
     let theirs = count(&mut b, 1);
@@ -96,7 +100,7 @@ fn row_26_what_was_not_sent_yet_is_still_there_after_a_merge() {
 
 #[test]
 fn row_27_an_increment_delivered_twice_counts_once() {
-    let (mut a, mut b) = (replica::<PnCounter>(1), replica::<PnCounter>(2));
+    let (mut a, mut b) = (counter(1), counter(2));
     let five = count(&mut a, 5);
     assert_eq!(b.absorb(&five), Ok(Applied::New));
     assert_eq!(b.absorb(&five), Ok(Applied::Duplicate));
@@ -121,16 +125,16 @@ fn row_29_the_order_in_which_replicas_were_met_does_not_matter() {
 
 #[test]
 fn row_30_a_restart_that_lost_all_under_the_same_id_is_reported() {
-    let (mut a, mut b) = (replica::<PnCounter>(1), replica::<PnCounter>(2));
+    let (mut a, mut b) = (counter(1), counter(2));
     let five = count(&mut a, 5);
     assert_eq!(b.absorb(&five), Ok(Applied::New));
-    let mut a = replica::<PnCounter>(1);
+    let mut a = counter(1);
     let one = count(&mut a, 1);
     assert_eq!(b.absorb(&one), reused(1));
     assert_eq!(b.value(), 5);
     assert_eq!(a.absorb(&five), reused(1));
 
-    let mut a = replica::<PnCounter>(3);
+    let mut a = counter(3);
     let one = count(&mut a, 1);
     assert_eq!(b.absorb(&one), Ok(Applied::New));
     assert_eq!(b.value(), 6, "under a new id it counts");
@@ -138,7 +142,7 @@ fn row_30_a_restart_that_lost_all_under_the_same_id_is_reported() {
 
 #[test]
 fn row_75_what_waits_is_in_a_save() {
-    let (mut a, mut b) = (replica::<Set>(1), replica::<Set>(2));
+    let (mut a, mut b) = (set(1), set(2));
     let (first, second) = (insert(&mut a, 1), insert(&mut a, 2));
     assert!(matches!(b.absorb(&second), Ok(Applied::Waiting(_))));
     let mut b = Replica::<Set>::resume(&b.save(), &Limits::default()).unwrap();
@@ -149,7 +153,7 @@ fn row_75_what_waits_is_in_a_save() {
 
 #[test]
 fn row_82_all_before_the_first_update_seen_is_missing() {
-    let (mut a, mut b) = (replica::<Set>(1), replica::<Set>(2));
+    let (mut a, mut b) = (set(1), set(2));
     let mut last = Delta::empty();
     for value in 1..=7 {
         last = insert(&mut a, value);
@@ -161,7 +165,7 @@ fn row_82_all_before_the_first_update_seen_is_missing() {
 
 #[test]
 fn row_85_a_fork_that_keeps_the_id_is_reported_on_both_sides() {
-    let mut a = replica::<Set>(1);
+    let mut a = set(1);
     let _ = insert(&mut a, 1);
     let mut fork = Replica::from_state(a.state().clone(), a.id());
     let _ = (insert(&mut a, 2), insert(&mut fork, 3));
@@ -179,7 +183,7 @@ fn row_85_a_fork_that_keeps_the_id_is_reported_on_both_sides() {
 
 #[test]
 fn row_86_the_newest_save_goes_on_and_an_older_one_is_reported() {
-    let (mut a, mut b) = (replica::<Set>(1), replica::<Set>(2));
+    let (mut a, mut b) = (set(1), set(2));
     let _ = insert(&mut a, 1);
     let older = a.save();
     let _ = remove(&mut a, 1);
@@ -206,7 +210,7 @@ fn row_86_the_newest_save_goes_on_and_an_older_one_is_reported() {
 
 #[test]
 fn row_95_equal_replicas_are_silent_after_two_rounds() {
-    let (mut a, mut b) = (replica::<Set>(1), replica::<Set>(2));
+    let (mut a, mut b) = (set(1), set(2));
     let (_, _) = (insert(&mut a, 1), insert(&mut b, 2));
     let mut rounds = 0;
     loop {

@@ -1,5 +1,5 @@
 //! The rules of the causal kernel that one small story each can show.
-#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+#![expect(clippy::unwrap_used, reason = "in helpers of tests")]
 
 mod suite;
 #[path = "../src/testkit/mod.rs"]

@@ -20,3 +20,12 @@ fn the_schedules_of_or_set_are_not_vacuous() {
 fn row_55_fifteen_replicas_of_or_set_with_200_operations_each_become_equal() {
     suite::fifteen_replicas_with_200_operations_each::<OrSet<u8>>();
 }
+
+/// Groups with gaps that fit into each other, in both orders.
+#[test]
+fn groups_that_need_each_other_are_found_by_the_kit() {
+    let text = "k1 n3 | 0:do 0 | 0:do 0 | 0:do 0 | 0:do 0 | 0:group 14 | 0:group 12 \
+                | 1:pull 4 | 1:pull 5 | 2:pull 5 | 2:pull 4";
+    let marks = testkit::replay::<OrSet<u8>>(text);
+    assert_eq!(marks["deltas that needed each other"], 2, "{marks:?}");
+}

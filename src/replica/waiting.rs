@@ -158,8 +158,9 @@ impl<S: Replicated> Waiting<S> {
         Some(delta)
     }
 
-    /// Takes out the deltas that need not wait now that `version` includes `new`: their needs are met,
-    /// or others brought what they bring.
+    /// Takes out the deltas that need not wait now that `version` includes `new`.
+    ///
+    /// Their needs are met, or others brought what they bring.
     ///
     /// Each wake-up looks at the deltas filed under the new dots only.
     pub(crate) fn take_ready(&mut self, new: &Dots, version: &Version) -> Vec<Delta<S>> {

@@ -108,6 +108,11 @@ impl<Op> Log<Op> {
         number
     }
 
+    /// How many updates there are.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
     pub fn get(&self, number: usize) -> &Event<Op> {
         &self.events[number]
     }

@@ -162,15 +162,16 @@ impl<S: Subject> World<S> {
         Ok(())
     }
 
-    /// Two or three of the last deltas as one; with `cut`, only what `from` lacks of them.
+    /// Two or three of the last updates as one; with `cut`, only what `from` lacks of them.
     pub fn send_group(&mut self, from: usize, choice: u32, cut: bool) -> Checked {
         let mut source = super::Source::new(u64::from(choice), 0);
         let count = 2 + source.below(2);
         let mut group = Delta::empty();
         for _ in 0..count {
-            // Recent ones, so that groups with gaps meet.
-            let back = source.below(8.min(self.pool.len()).max(1) as u64) as usize;
-            let Some((_, held)) = self.pool.iter().nth_back(back) else {
+            // Single ones and recent, so that groups with gaps fit into each other.
+            let back = source.below(6.min(self.log.len()).max(1) as u64) as usize;
+            let single = |(_, held): &&(usize, Held<S>)| held.claims.len() == 1;
+            let Some((_, held)) = self.pool.iter().filter(single).nth_back(back) else {
                 return Ok(());
             };
             let merged = group.merge(&held.delta);

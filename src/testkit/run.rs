@@ -95,7 +95,8 @@ pub fn cases(default: u64) -> u64 {
 
 /// Runs the schedule of `seed`; a failure is shrunk and reported by a panic.
 ///
-/// With `COMMUTE_KIT_REPLAY` in the environment that schedule is run instead.
+/// With `COMMUTE_KIT_REPLAY` in the environment that schedule is run instead; with
+/// `COMMUTE_KIT_SHRINK=off` a failure is reported as it was found.
 ///
 /// # Panics
 /// If a law does not hold.
@@ -117,7 +118,10 @@ pub fn check<S: Subject>(seed: u64, shape: Shape) -> Marks {
         let fails = |candidate: &Schedule| {
             run::<S>(candidate, effort).is_err_and(|other| other.broken.law == law)
         };
-        let small = shrink(small, fails);
+        let small = match std::env::var("COMMUTE_KIT_SHRINK") {
+            Ok(off) if off == "off" => small,
+            _ => shrink(small, fails),
+        };
         panic!("{}", report::<S>(&small, effort, &failure))
     })
 }
@@ -138,4 +142,19 @@ fn report<S: Subject>(small: &Schedule, effort: Effort, first: &Failure) -> Stri
     let _ = writeln!(text, "      {}", failure.broken.what);
     let _ = write!(text, "      COMMUTE_KIT_REPLAY='{small}'");
     text
+}
+
+/// Runs a schedule given as text.
+///
+/// # Panics
+/// If it is none, or a law does not hold.
+pub fn replay<S: Subject>(text: &str) -> Marks {
+    let schedule = text.parse().unwrap_or_else(|error| panic!("{error}"));
+    let effort = Effort { every: 1, draws: 4 };
+    run::<S>(&schedule, effort).unwrap_or_else(|failure| {
+        panic!(
+            "{} after step {}: {}",
+            failure.broken.law, failure.step, failure.broken.what
+        )
+    })
 }

@@ -34,15 +34,19 @@ impl Schedule {
     /// The schedule of `seed`.
     ///
     /// Every other one is of the swarm kind: half of the verbs are off, the others weigh
-    /// differently, and so do the replicas. It finds what needs long silence or one-sided traffic.
+    /// differently, and there are fewer replicas. Half of these move nothing but deltas, and groups
+    /// above all. It finds what needs long silence or one-sided traffic.
     /// Source: Groce et al. 2012, "Swarm testing".
     pub fn random(seed: u64, shape: Shape) -> Schedule {
         let mut rng = Rng::new(seed);
         let swarm = rng.below(2) == 1;
-        let weights = VERBS.map(|(verb, _, _, weight)| match (swarm, verb) {
-            (true, Verb::Do) => weight * (1 + rng.below(2)),
-            (true, _) => weight * rng.below(2) * (1 + rng.below(4)),
-            (false, _) => weight,
+        let deltas_only = swarm && rng.below(2) == 1;
+        let weights = VERBS.map(|(verb, _, _, weight)| match verb {
+            _ if !swarm => weight,
+            Verb::Do => weight * (1 + rng.below(2)),
+            Verb::Group | Verb::Pull if deltas_only => 2 * weight,
+            _ if deltas_only && !verb.moves_deltas() => 0,
+            _ => weight * rng.below(2) * (1 + rng.below(4)),
         });
         let replicas = match swarm {
             true => 2 + rng.below(u64::from(shape.replicas) - 1) as u32,
@@ -71,9 +75,14 @@ fn random_step(rng: &mut Rng, weights: &[u64], replicas: u32) -> Step {
         Verb::Split => 1 << replicas,
         _ => 32,
     };
+    // The first replicas do more, so that one-sided histories come about.
+    let at = match rng.below(2) {
+        0 => rng.below(u64::from(replicas)),
+        _ => rng.below(u64::from(replicas).min(2)),
+    };
     let mut step = Step {
         verb,
-        at: rng.below(u64::from(replicas)) as u32,
+        at: at as u32,
         args: [0; 2],
     };
     for arg in step.args.iter_mut().take(verb.arity()) {

@@ -24,7 +24,7 @@ pub enum Verb {
     /// Sends delta `a` of all that were ever made.
     Update,
     UpdateBytes,
-    /// Sends two or three of the last deltas as one; `a` chooses them.
+    /// Sends two or three of the last updates as one; `a` chooses them.
     Group,
     /// Sends what replica `at` lacks of a group; `a` chooses it.
     Cut,
@@ -90,6 +90,14 @@ impl Verb {
 
     pub fn name(self) -> &'static str {
         self.entry().1
+    }
+
+    /// Whether it sends or takes updates, never all that is lacking.
+    pub fn moves_deltas(self) -> bool {
+        matches!(
+            self,
+            Verb::Pull | Verb::Update | Verb::Group | Verb::Cut | Verb::Take | Verb::Again
+        )
     }
 
     pub fn arity(self) -> usize {
