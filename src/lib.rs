@@ -27,7 +27,7 @@
 //! ```
 //!
 //! # Choose a store
-//! What must not merge ("the sum stays", "only one") goes into a [`store`](crate::store): read, work,
+//! What must not merge ("the sum stays", "only one") goes into a [`store`]: read, work,
 //! and write if nothing that was read has changed. `MemoryStore` is the one to start with:
 //!
 //! ```
@@ -51,7 +51,7 @@
 //! ```
 //!
 //! A resource outside the store that only one may write to needs a lease *and* a fence: see
-//! [`coord`](crate::coord).
+//! [`coord`].
 //!
 //! # What is guaranteed
 //! - Replicas with equal versions have equal bytes; merging is commutative, associative, idempotent.
@@ -65,7 +65,7 @@
 //! # Features
 //! `std` is the default; all others are off by default, add to each other, and are independent.
 //!
-//! - `std`: [`store`](crate::store), [`coord`](crate::coord), `SystemEnv`, random ids
+//! - `std`: [`store`], [`coord`], `SystemEnv`, random ids
 //! - `derive`: `#[derive(Replicated)]` for structs of replicated values
 //! - `serde`, `uuid`, `bincode`, `crdts`, `quickcheck`: the traits and types of the crate of that
 //!   name, see `interop`. bincode is unmaintained (RUSTSEC-2025-0141); read `interop` first.

@@ -127,7 +127,7 @@ fn decode_ledger<S: Replicated>(
         consistent && records.kills.values().all(filled),
         Kind::Inconsistent,
     )?;
-    let killed = records.all().ok_or(decoder.error(Kind::LimitExceeded))?;
+    let killed = records.all().ok_or(decoder.error(Kind::Inconsistent))?;
     let mut live = Names::new();
     state.value.names(&killed.dots(), &mut live);
     let past = killed.dots().is_within(&state.version);

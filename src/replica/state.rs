@@ -290,8 +290,8 @@ impl<S: Replicated> State<S> {
 
     /// The heads after a join with what has these heads, covers and claims.
     ///
-    /// There must be one, and each must be the last update of its replica; else the state would not
-    /// be one that can be read again.
+    /// One must be new, since nothing included follows what is new; and each must be the last update
+    /// of its replica, else the state would not be one that can be read again.
     fn heads_with(
         &self,
         theirs: &Dots,
@@ -305,7 +305,7 @@ impl<S: Replicated> State<S> {
             self.version.get(id).max(theirs.unwrap_or(0))
         };
         let possible = |(id, runs): (ReplicaId, &Ranges)| runs.first() == Some(last(id));
-        match !heads.is_empty() && heads.by_replica().all(possible) {
+        match !theirs.is_within(&self.version) && heads.by_replica().all(possible) {
             true => Ok(heads),
             false => Err(MergeError::Invalid(Fault::HeadsImpossible)),
         }

@@ -1,4 +1,5 @@
 //! What every law suite runs, and the types under test.
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 #![allow(
     dead_code,
     unreachable_pub,
