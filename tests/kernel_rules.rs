@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use commute::codec::Limits;
 use commute::{
-    Applied, Delta, Dot, Dots, EditError, MergeError, OrSet, Replica, ReplicaId, Replicated, State,
-    Version,
+    Applied, Delta, Dot, Dots, EditError, GCounter, MergeError, OrSet, Replica, ReplicaId,
+    Replicated, State, Version,
 };
 use suite::board::Board;
 use suite::registers::{Nested, Registers, Tallies};
@@ -452,4 +452,24 @@ fn r39_d_seals_find_two_histories_that_left_nothing() {
     assert_eq!(peer.merge(q.state()), reused());
     assert_eq!(q.merge(peer.state()), reused());
     assert_eq!(peer.absorb(&q.delta_since(&Version::new())), reused());
+}
+
+#[test]
+fn r14_grouping_order_is_irrelevant_for_rows_that_newer_ones_replaced() {
+    let mut a = Replica::<GCounter>::new(ReplicaId::from(1));
+    let mut b = Replica::<GCounter>::new(ReplicaId::from(2));
+    let [first, second, third] = [1, 2, 3].map(|n| a.update(|count| count.add(n)).unwrap().1);
+    let mut whole = b.update(|count| count.add(1)).unwrap().1;
+    whole.merge(&second).unwrap();
+    whole.merge(&third).unwrap();
+    let rest = whole.beyond(a.version());
+
+    let mut left = rest.clone();
+    left.merge(&second).unwrap();
+    left.merge(&first).unwrap();
+    let mut both = first;
+    both.merge(&second).unwrap();
+    let mut right = rest;
+    right.merge(&both).unwrap();
+    assert_eq!(left, right);
 }

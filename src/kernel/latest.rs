@@ -248,9 +248,9 @@ impl<V: Payload> Part for LatestPart<V> {
         self.0.retain(|_, (entry, _)| dots.contains(entry.dot));
     }
 
-    fn remove(&mut self, names: &Names) {
-        self.0.retain(|_, (entry, _)| !names.contains(*entry));
-    }
+    /// Keeps all: a row dies by a newer one of its replica and by nothing else, so `union` decides.
+    /// Without the dead row a still older one would pass for the newest.
+    fn remove(&mut self, _: &Names) {}
 
     fn union(&mut self, other: LatestPart<V>) -> Result<(), MergeError> {
         matches(&self.0, &other.0)?;

@@ -160,7 +160,7 @@ pub trait Part: Clone + Default + PartialEq + Debug + Send + Sync + 'static {
     /// Keeps only the entries created by `dots`.
     fn restrict(&mut self, dots: &Dots);
 
-    /// Drops the entries `names`.
+    /// Drops the entries `names`, which are dead in another delta that is about to be joined in.
     fn remove(&mut self, names: &Names);
 
     /// Adds the entries of `other`.
