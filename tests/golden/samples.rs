@@ -2,8 +2,9 @@
 
 use commute::codec::{DecodeError, Limits};
 use commute::kernel::EditError;
+use commute::text::Chars;
 use commute::{
-    Delta, Dot, GCounter, OrSet, PnCounter, Replica, ReplicaId, Replicated, State, Version,
+    Delta, Dot, GCounter, OrSet, PnCounter, Replica, ReplicaId, Replicated, State, Text, Version,
 };
 
 /// Anything with canonical bytes.
@@ -197,6 +198,76 @@ fn pairs() -> Replica<Pairs> {
     a
 }
 
+/// Text of two replicas: typed, pasted, deleted from both ends, one character by both of them.
+fn text() -> Replica<Text> {
+    let (mut a, mut b) = (replica::<Text>(0xaa), replica::<Text>(0xbb));
+    for (at, letter) in ["C", "a", "f", "\u{e9}"].into_iter().enumerate() {
+        a.edit(|text| text.insert(Chars(at), letter)).unwrap();
+    }
+    let _ = b.merge(&a).unwrap();
+    b.edit(|text| text.insert(Chars(4), " \u{1F309} noir"))
+        .unwrap();
+    a.edit(|text| text.delete(Chars(0)..Chars(2))).unwrap();
+    b.edit(|text| text.delete(Chars(1)..Chars(2))).unwrap();
+    let _ = a.merge(&b).unwrap();
+    for at in [6, 5, 4] {
+        a.edit(|text| text.delete(Chars(at)..Chars(at + 1)))
+            .unwrap();
+    }
+    a
+}
+
+fn text_delta(
+    name: &'static str,
+    change: impl FnOnce(&mut <Text as Replicated>::Edit<'_>) -> Result<(), EditError>,
+) -> Sample {
+    let mut a = text();
+    let base = a.state().clone();
+    delta(name, &base, made(&mut a, change))
+}
+
+/// Text that was inserted and partly deleted again since the receiver asked last.
+fn text_answer(name: &'static str) -> Sample {
+    let mut a = text();
+    let base = a.state().clone();
+    a.edit(|text| text.insert(Chars(1), "abcdef")).unwrap();
+    a.edit(|text| text.delete(Chars(2)..Chars(4))).unwrap();
+    let answer = a.delta_since(base.version());
+    delta(name, &base, answer)
+}
+
+/// A struct of each type.
+#[derive(commute_derive::Replicated)]
+struct Board {
+    title: Text,
+    tags: OrSet<String>,
+    #[replicated(tag = 7)]
+    edits: PnCounter,
+    untouched: GCounter,
+}
+
+fn board() -> Replica<Board> {
+    let mut a = replica::<Board>(0xaa);
+    a.edit(|board| {
+        board.title().insert(Chars(0), "Hi")?;
+        board.tags().insert("new".into())?;
+        board.edits().add(2)
+    })
+    .unwrap();
+    a
+}
+
+fn board_delta(name: &'static str) -> Sample {
+    let mut a = board();
+    let base = a.state().clone();
+    let change = made(&mut a, |board| {
+        board.title().insert(Chars(2), "!")?;
+        board.tags().remove("new")?;
+        board.edits().subtract(1)
+    });
+    delta(name, &base, change)
+}
+
 /// The updates 1 and 3 of `a` as one group, and the state that has only the second missing.
 fn group_with_gap(name: &'static str) -> Sample {
     let mut a = words();
@@ -271,5 +342,17 @@ pub(crate) fn samples() -> Vec<Sample> {
         answer("delta_answer_exact", true),
         answer("delta_answer_fallback", false),
         save("save", saved()),
+        state("state_text", &text()),
+        text_delta("delta_text_insert", |text| {
+            text.insert(Chars(1), "\u{6f22}")
+        }),
+        text_delta("delta_text_delete", |text| text.delete(Chars(0)..Chars(3))),
+        text_delta("delta_text_replace", |text| {
+            text.replace(Chars(1)..Chars(3), "xy")
+        }),
+        text_answer("delta_text_answer"),
+        save("save_text", text()),
+        state("state_struct", &board()),
+        board_delta("delta_struct"),
     ]
 }
