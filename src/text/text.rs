@@ -5,7 +5,7 @@ use core::fmt;
 use core::ops::Range;
 
 use super::fragment::{decode_deletes, decode_names, encode_deletes, encode_names, name_all};
-use super::sequence::{ElementRun, Part, PartError, Sequence};
+use super::sequence::{ElementRun, InsertRun, Part, PartError, Sequence};
 use super::units::{Chars, Locate, Position};
 use crate::clock::{Dots, Names, Version};
 use crate::codec::{DecodeError, DecodeErrorKind as Kind, Decoder, Encoder};
@@ -135,6 +135,26 @@ impl Text {
         }
         let start = range.start.to_chars(&self.sequence)?;
         Ok(start..range.end.to_chars(&self.sequence)?)
+    }
+
+    /// Each element is one later than some other at most, so times cannot run ahead of elements.
+    ///
+    /// Without this one hostile delta could use up the Lamport time of the text.
+    fn check_times(&self, part: &Part) -> Result<(), MergeError> {
+        let new: u64 = part
+            .inserts
+            .iter()
+            .map(|run| u64::from(run.names.len()))
+            .sum();
+        let most = self.sequence.clock().saturating_add(new);
+        let last = |run: &InsertRun| run.lamport.saturating_add(u64::from(run.names.len() - 1));
+        match part.inserts.iter().find(|run| last(run) > most) {
+            Some(run) => {
+                let at = run.names.first().at(run.replica);
+                Err(MergeError::Invalid(Fault::LamportImpossible(at)))
+            }
+            None => Ok(()),
+        }
     }
 
     fn insert_at(&mut self, at: Chars, text: &str, update: &mut Update) -> Result<(), EditError> {
@@ -328,6 +348,7 @@ impl Replicated for Text {
 
     fn check(&self, part: &Part, _: &Version) -> Result<u64, MergeError> {
         self.sequence.check(part).map_err(refused)?;
+        self.check_times(part)?;
         let held = self.sequence.matching(part);
         held.map_err(|id| MergeError::IdentityReused {
             replica: id.dot.replica,
@@ -418,5 +439,42 @@ impl Removable for Text {
     fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
         let all = Chars(0)..self.len::<Chars>();
         self.delete_range(all, update)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::name_run::{Name, NameRun};
+    use super::*;
+    use crate::clock::ReplicaId;
+
+    #[test]
+    fn a_time_that_no_element_can_have_is_refused() {
+        let one = |lamport| Part {
+            inserts: alloc::vec![InsertRun {
+                replica: ReplicaId::from(1),
+                names: NameRun::one(Name {
+                    counter: 1,
+                    index: 0
+                }),
+                lamport,
+                origin: None,
+                text: Some("x".into()),
+            }],
+            deletes: alloc::vec![],
+        };
+        let text = Text::empty(Place::Kept);
+        assert_eq!(text.check(&one(1), &Version::new()), Ok(0));
+        for lamport in [2, u64::MAX - 2] {
+            let refused = text.check(&one(lamport), &Version::new());
+            let fault = Fault::LamportImpossible(
+                Name {
+                    counter: 1,
+                    index: 0,
+                }
+                .at(ReplicaId::from(1)),
+            );
+            assert_eq!(refused, Err(MergeError::Invalid(fault)));
+        }
     }
 }
