@@ -473,3 +473,19 @@ fn r14_grouping_order_is_irrelevant_for_rows_that_newer_ones_replaced() {
     right.merge(&both).unwrap();
     assert_eq!(left, right);
 }
+
+#[test]
+fn r39_e_a_third_peer_finds_a_covered_update_by_the_seal_before_the_next() {
+    let (mut p, mut clone, mut c) = (replica(1), replica(1), replica(3));
+    let other = insert(&mut clone, 7);
+    assert_eq!(c.absorb(&other), Ok(Applied::New));
+    let _ = insert(&mut p, 1);
+    let second = insert(&mut p, 2);
+    let before = c.to_bytes();
+    let reused = Err(MergeError::IdentityReused { replica: p.id() });
+    assert_eq!(c.absorb(&second), reused, "an update");
+    assert_eq!(c.absorb(&p.delta_since(c.version())), reused, "an answer");
+    assert_eq!(c.merge(&p), reused, "a whole state");
+    assert_eq!(c.to_bytes(), before);
+    c.edit(|set| set.insert(9)).unwrap();
+}
