@@ -90,8 +90,7 @@ impl Dots {
 
     /// Adds a range; `first..=last` must not be empty.
     pub(crate) fn add(&mut self, replica: ReplicaId, first: u64, last: u64) {
-        let runs = self.runs.entry(replica).or_default();
-        *runs = runs.union(&Ranges::span(first, last));
+        self.runs.entry(replica).or_default().add(first, last);
     }
 
     pub(crate) fn union_with(&mut self, other: &Dots) {

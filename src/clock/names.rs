@@ -77,6 +77,16 @@ impl Indices {
         }
     }
 
+    /// Adds `other` in place. O(ranges of `other` * log ranges), and what must move.
+    fn add(&mut self, other: &Indices) {
+        let add = |mine: &mut Ranges, theirs: &Ranges| {
+            let runs = theirs.runs().iter();
+            runs.for_each(|&(first, last)| mine.add(first, last));
+        };
+        add(&mut self.even, &other.even);
+        add(&mut self.odd, &other.odd);
+    }
+
     fn zip(&self, other: &Indices, op: fn(&Ranges, &Ranges) -> Ranges) -> Indices {
         Indices {
             even: op(&self.even, &other.even),
@@ -217,14 +227,24 @@ impl Names {
             coalesce_tail(blocks);
             return;
         }
-        // Only the tail from the block's first update on can change.
-        let at = blocks.partition_point(|old| old.last < block.first);
-        let tail = blocks.split_off(at);
-        let merged = combine(&tail, &[block], Ranges::union);
-        for block in merged {
-            blocks.push(block);
-            coalesce_tail(blocks);
-        }
+        // Only what the block overlaps can change, and what then touches it: a part names first
+        // its elements and then its records, so all records start again at its first update.
+        let start = blocks.partition_point(|old| old.last < block.first);
+        let end = blocks.partition_point(|old| old.first <= block.last);
+        let merged = match &mut blocks[start..end] {
+            [same] if (same.first, same.last) == (block.first, block.last) => {
+                same.indices.add(&block.indices);
+                1
+            }
+            overlapped => {
+                let merged = combine(overlapped, &[block], Ranges::union);
+                let count = merged.len();
+                let _ = blocks.splice(start..end, merged);
+                count
+            }
+        };
+        coalesce_at(blocks, start + merged);
+        coalesce_at(blocks, start);
     }
 
     /// Appends a decoded block; `false` if it is empty, out of order or not canonical.
@@ -412,12 +432,17 @@ impl Names {
 }
 
 fn coalesce_tail(blocks: &mut Vec<Block>) {
-    let [.., before, last] = blocks.as_mut_slice() else {
+    coalesce_at(blocks, blocks.len().saturating_sub(1));
+}
+
+/// Makes one block of the one at `at` and the one before it, if they are both there and alike.
+fn coalesce_at(blocks: &mut Vec<Block>, at: usize) {
+    let Some([before, block]) = at.checked_sub(1).and_then(|i| blocks.get_mut(i..=at)) else {
         return;
     };
-    if before.last.checked_add(1) == Some(last.first) && before.indices == last.indices {
-        before.last = last.last;
-        blocks.pop();
+    if before.last.checked_add(1) == Some(block.first) && before.indices == block.indices {
+        before.last = block.last;
+        blocks.remove(at);
     }
 }
 
@@ -610,6 +635,27 @@ mod tests {
             "not canonical"
         );
         assert_eq!(names.len(), entries.len() as u64);
+    }
+
+    #[test]
+    fn blocks_may_be_added_in_any_order() {
+        let mut random = crate::env::SplitMix64::new(3);
+        for _ in 0..2000 {
+            let (mut names, mut entries) = (Names::new(), BTreeSet::new());
+            for _ in 0..8 {
+                let (first, index) = (1 + random.below(6), random.below(6) as u32);
+                if random.below(2) == 0 {
+                    let count = 1 + random.below(3) as u32;
+                    names.push_stride(entry(1, first, 0).dot, index, count);
+                    entries.extend((0..count).map(|n| entry(1, first, index + 2 * n)));
+                } else {
+                    let last = first + random.below(3);
+                    names.push_column(entry(1, 1, 0).dot.replica, first, last, index);
+                    entries.extend((first..=last).map(|counter| entry(1, counter, index)));
+                }
+                same(&names, &entries);
+            }
+        }
     }
 
     #[test]

@@ -57,10 +57,28 @@ impl Ranges {
 
     /// Adds one number, wherever it belongs.
     pub(crate) fn insert(&mut self, number: u64) {
-        match self.runs.last() {
-            Some(run) if number < run.0 => *self = self.union(&Ranges::span(number, number)),
-            _ => self.push(number, number),
+        self.add(number, number);
+    }
+
+    /// Adds `first..=last`, wherever it belongs. O(log ranges), and what must move.
+    pub(crate) fn add(&mut self, mut first: u64, mut last: u64) {
+        if self.runs.last().is_none_or(|run| run.0 <= first) {
+            self.push(first, last);
+            return;
         }
+        let start = self
+            .runs
+            .partition_point(|run| run.1 < first.saturating_sub(1));
+        let end = self
+            .runs
+            .partition_point(|run| run.0 <= last.saturating_add(1));
+        if let [leftmost, ..] = &self.runs[start..end] {
+            first = first.min(leftmost.0);
+        }
+        if let [.., rightmost] = &self.runs[start..end] {
+            last = last.max(rightmost.1);
+        }
+        let _ = self.runs.splice(start..end, [(first, last)]);
     }
 
     pub(crate) fn union(&self, other: &Ranges) -> Ranges {
@@ -202,6 +220,11 @@ mod tests {
             for b in 0..256 {
                 let (y, q) = set(b);
                 same(&x.union(&y), &(&p | &q));
+                let mut sum = x.clone();
+                y.runs()
+                    .iter()
+                    .for_each(|&(first, last)| sum.add(first, last));
+                same(&sum, &(&p | &q));
                 same(&x.intersection(&y), &(&p & &q));
                 same(&x.difference(&y), &(&p - &q));
                 assert_eq!(x.is_subset(&y), p.is_subset(&q));

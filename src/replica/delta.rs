@@ -131,7 +131,10 @@ impl<S: Replicated> Delta<S> {
         let union = Delta::<S> {
             original: false,
             after: self.after.union(&other.after).difference(&claims),
-            heads: join_heads(&self.heads, &self.covers(), &other.heads, &other.covers()),
+            heads: {
+                let unseen = other.heads.difference(&self.covers());
+                join_heads(&self.heads, &other.heads, &other.covers(), &unseen)
+            },
             seals: self.union_seals(other)?,
             part,
             kills: kills.ok_or(MergeError::Invalid(Fault::TooIntricate))?,
@@ -269,11 +272,12 @@ fn dying<S: Replicated>(mine: &Names, theirs: &Names, other: &Delta<S>) -> Names
     dead
 }
 
-/// The maximal updates of two sets, each given with what it covers of its past (R5).
-pub(crate) fn join_heads(mine: &Dots, i_cover: &Dots, theirs: &Dots, they_cover: &Dots) -> Dots {
+/// The maximal updates of two sets (R5): of mine those that the other one does not cover, of theirs
+/// those that are `unseen`, not covered by mine, and the common ones.
+pub(crate) fn join_heads(mine: &Dots, theirs: &Dots, they_cover: &Dots, unseen: &Dots) -> Dots {
     let mut heads = mine.intersection(theirs);
     heads.union_with(&mine.difference(they_cover));
-    heads.union_with(&theirs.difference(i_cover));
+    heads.union_with(unseen);
     heads
 }
 

@@ -27,15 +27,15 @@ impl Records {
         records
     }
 
-    /// The records of `dots`.
+    /// The records of `dots`. O(ranges of `dots` * log records + what is found).
     pub(crate) fn restrict(&self, dots: &Dots) -> Records {
-        let complete = self.complete.intersection(dots);
-        let ranges = dots
-            .ranges()
-            .map(|(id, first, last)| Dot::new(id, first)..=Dot::new(id, last));
-        let kills = ranges.flat_map(|range| self.kills.range(range));
-        let kills = kills.map(|(dot, names)| (*dot, names.clone())).collect();
-        Records { kills, complete }
+        let kills = dots.ranges().flat_map(|(id, first, last)| {
+            self.kills.range(Dot::new(id, first)..=Dot::new(id, last))
+        });
+        Records {
+            kills: kills.map(|(dot, names)| (*dot, names.clone())).collect(),
+            complete: dots.intersection(&self.complete),
+        }
     }
 
     pub(crate) fn union_with(&mut self, other: &Records) {

@@ -274,8 +274,8 @@ impl<S: Replicated> State<S> {
         self.value.kill(&dead);
         self.value.adopt(delta.part.clone(), &self.version);
 
-        let i_cover = Dots::from(&self.version);
-        self.heads = join_heads(&self.heads, &i_cover, &delta.heads, &delta.covers());
+        let unseen = delta.heads.beyond(&self.version);
+        self.heads = join_heads(&self.heads, &delta.heads, &delta.covers(), &unseen);
         self.version.include(&delta.claims);
         for (&id, span) in &delta.seals {
             if new.of(id).is_some() {
@@ -298,8 +298,8 @@ impl<S: Replicated> State<S> {
         they_cover: &Dots,
         they_claim: &Dots,
     ) -> Result<Dots, MergeError> {
-        let i_cover = Dots::from(&self.version);
-        let heads = join_heads(&self.heads, &i_cover, theirs, they_cover);
+        let unseen = theirs.beyond(&self.version);
+        let heads = join_heads(&self.heads, theirs, they_cover, &unseen);
         let last = |id| {
             let theirs = they_claim.of(id).and_then(|runs| runs.last());
             self.version.get(id).max(theirs.unwrap_or(0))
@@ -362,8 +362,9 @@ impl<S: Replicated> State<S> {
         }
         self.value.join(&self.version, &other.value, &other.version);
 
-        let (mine, theirs) = (Dots::from(&self.version), Dots::from(&other.version));
-        self.heads = join_heads(&self.heads, &mine, &other.heads, &theirs);
+        let unseen = other.heads.beyond(&self.version);
+        let they_cover = Dots::from(&other.version);
+        self.heads = join_heads(&self.heads, &other.heads, &they_cover, &unseen);
         self.version.join(&other.version);
         for id in new.replicas() {
             if let Some(seal) = other.seals.get(&id) {
