@@ -93,6 +93,7 @@ pub mod store;
 pub mod text;
 
 pub use clock::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Version};
+pub use codec::{DecodeError, Limits};
 /// # Examples
 /// ```
 /// use commute::{GCounter, OrSet, Replica, ReplicaId, Replicated};

@@ -297,7 +297,7 @@ fn random_run(seed: u64, fenced: bool) -> Run {
                 read.map(|read| (lease, Some((access, Some(read)))))
             }
             Some((lease, Some((mut access, Some(read))))) => {
-                let live = store.get("lock").unwrap();
+                let live = store.get("lease/lock").unwrap();
                 let holds =
                     live.is_some_and(|entry| entry.created.counter() == lease.token().counter());
                 let accepted = access.write(read + 1);

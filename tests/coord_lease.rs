@@ -119,7 +119,7 @@ fn once_past_its_deadline_a_lease_stays_lost() {
     let lost = Err(LeaseError::Lost(Lost::DeadlinePassed));
     assert_eq!(lease.renew_blocking(), lost);
     assert!(
-        store.get("job").unwrap().is_some(),
+        store.get("lease/job").unwrap().is_some(),
         "still held by the store's clock"
     );
     assert!(!lease.believes_valid());
@@ -145,7 +145,7 @@ fn a_renewal_never_revives_or_touches_another_term() {
     env.advance(TTL);
     let new = acquire(&env).unwrap();
     let by = store.revision();
-    let entry = store.get("job").unwrap();
+    let entry = store.get("lease/job").unwrap();
     assert_eq!(
         old.renew_blocking(),
         Err(LeaseError::Lost(Lost::Superseded { by }))
@@ -156,7 +156,7 @@ fn a_renewal_never_revives_or_touches_another_term() {
         "sticky"
     );
     assert_eq!(old.release_blocking(), Ok(Released::AlreadyGone));
-    assert_eq!(store.get("job").unwrap(), entry);
+    assert_eq!(store.get("lease/job").unwrap(), entry);
     assert_eq!(new.release_blocking(), Ok(Released::Now));
 }
 
@@ -164,7 +164,7 @@ fn a_renewal_never_revives_or_touches_another_term() {
 fn a_lease_deleted_by_hand_is_gone_and_its_successor_has_a_greater_token() {
     let (env, store) = setup();
     let mut old = acquire(&store, &env).unwrap();
-    store.delete("job").unwrap();
+    store.delete("lease/job").unwrap();
     let new = acquire(&store, &env).unwrap();
     assert!(old.token().try_cmp(new.token()).unwrap().is_lt());
     assert!(matches!(
@@ -277,7 +277,7 @@ fn no_delayed_renewal_is_applied_after_a_release_has_begun() {
         store.commit_blocking(&late),
         Ok(Outcome::Conflict(_))
     ));
-    assert_eq!(store.get("job").unwrap(), None);
+    assert_eq!(store.get("lease/job").unwrap(), None);
     // Nor to the next holder's term.
     let next = acquire(&store, &env).unwrap();
     assert!(matches!(

@@ -71,7 +71,7 @@ fn simulate(seed: u64, drops: Option<fn(&Guard) -> bool>, options: &LeaseOptions
         });
         match client.lease.take() {
             None => {
-                let live = store.get("job").unwrap();
+                let live = store.get("lease/job").unwrap();
                 let asked = Lease::acquire_blocking(&remote, &client.env, "job", options);
                 let Ok(lease) = asked else { continue };
                 report.grants += 1;
@@ -83,15 +83,15 @@ fn simulate(seed: u64, drops: Option<fn(&Guard) -> bool>, options: &LeaseOptions
                 client.lease = Some(lease);
             }
             Some(lease) if random.below(4) == 0 => {
-                let before = store.get("job").unwrap();
+                let before = store.get("lease/job").unwrap();
                 let mine = before.is_some_and(|e| e.created.counter() == lease.token().counter());
                 if lease.release_blocking() == Ok(Released::Now) {
                     report.foreign_renewal |= !mine;
                 }
             }
-            Some(_) if random.below(8) == 0 => drop(store.delete("job").unwrap()),
+            Some(_) if random.below(8) == 0 => drop(store.delete("lease/job").unwrap()),
             Some(mut lease) => {
-                let live = store.get("job").unwrap();
+                let live = store.get("lease/job").unwrap();
                 let mine = live.is_some_and(|e| e.created.counter() == lease.token().counter());
                 match lease.renew_blocking() {
                     Ok(()) => {
@@ -102,12 +102,12 @@ fn simulate(seed: u64, drops: Option<fn(&Guard) -> bool>, options: &LeaseOptions
                 }
             }
         }
-        report.expiries += u32::from(store.get("job").unwrap().is_none());
+        report.expiries += u32::from(store.get("lease/job").unwrap().is_none());
         for client in &clients {
             let Some(lease) = client.lease.as_ref().filter(|lease| lease.believes_valid()) else {
                 continue;
             };
-            let live = store.get("job").unwrap();
+            let live = store.get("lease/job").unwrap();
             let mine = live.is_some_and(|e| e.created.counter() == lease.token().counter());
             report.false_belief |= !mine;
         }
@@ -171,7 +171,7 @@ fn beliefs_are_true(seed: u64, options: &LeaseOptions) -> bool {
         env.advance(span);
         own.advance(span * rate_ppm as u32 / 1_000_000);
         if lease.believes_valid() {
-            if store.get("job").unwrap().is_none() {
+            if store.get("lease/job").unwrap().is_none() {
                 return false;
             }
             if random.below(8) == 0 {

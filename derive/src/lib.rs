@@ -20,7 +20,6 @@ use syn::{DeriveInput, parse_macro_input};
 ///   `#[derive(Debug, Clone, PartialEq)]`.
 /// - `BoardPart`: the fragment that deltas carry.
 ///
-/// The struct itself must be `Debug`.
 ///
 /// # Tags
 /// On the wire a field is known by its tag, a number from 1 to 2^32 - 1: the `n` of

@@ -87,7 +87,7 @@ fn named_fields(input: &DeriveInput) -> Result<Vec<syn::Field>> {
         Data::Enum(_) => refuse(
             name,
             "`Replicated` cannot be derived for an enum: concurrent writers would disagree on the \
-             variant; use a struct, or a register that holds the enum",
+             variant; use a struct",
         ),
         Data::Union(_) => refuse(name, "`Replicated` cannot be derived for a union"),
         Data::Struct(data) => match &data.fields {

@@ -63,6 +63,16 @@ impl fmt::Display for DecodeError {
     }
 }
 
+fn name(frame: u8) -> &'static str {
+    match frame {
+        1 => "a state",
+        2 => "a delta",
+        3 => "a save",
+        4 => "a version",
+        _ => "an unknown frame",
+    }
+}
+
 impl fmt::Display for DecodeErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -70,7 +80,7 @@ impl fmt::Display for DecodeErrorKind {
             Self::TrailingBytes => f.write_str("input goes on after its end"),
             Self::NotOurs => f.write_str("not in this format"),
             Self::WrongFrame { expected, found } => {
-                write!(f, "frame kind {found} where {expected} was expected")
+                write!(f, "{} where {} was expected", name(*found), name(*expected))
             }
             Self::Checksum => f.write_str("checksum mismatch"),
             Self::NeedsNewer { unknown } => write!(f, "needs a newer version (unknown {unknown})"),

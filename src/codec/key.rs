@@ -32,6 +32,10 @@ use crate::clock::ReplicaId;
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a set element or map key",
+    note = "implement `commute::codec::Key` by delegating to a number, text or tuple"
+)]
 pub trait Key: Ord + Clone + Debug + Send + Sync + 'static {
     /// Appends the bytes of this key.
     fn encode(&self, out: &mut Vec<u8>);

@@ -27,7 +27,7 @@ const ASKED_MAX: NonZeroU32 = const { NonZeroU32::new(5).unwrap() };
 ///
 /// let env = SystemEnv::new();
 /// let store = MemoryStore::new(env)?;
-/// let lease = Lease::acquire_blocking(&store, &env, "lock/report", &LeaseOptions::default())?;
+/// let lease = Lease::acquire_blocking(&store, &env, "report", &LeaseOptions::default())?;
 ///
 /// let report = FencedKey::new(&store, &env, "report");
 /// let mut access = report.establish_blocking(lease.token())?;

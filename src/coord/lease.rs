@@ -25,6 +25,8 @@ use crate::store::{BlockingStore, Guard, Outcome, Store, Transaction, Transactio
 /// Terms do not overlap by the store's clock. A renewal or release touches only the term it belongs
 /// to. [`believes_valid`](Lease::believes_valid) turns false at a local deadline that is counted
 /// from before the last successful request was sent, whatever the network does, and stays false.
+/// Dropping it does not give it back, since that takes a request: it is then free after its time to
+/// live.
 ///
 /// # Examples
 /// ```
@@ -71,7 +73,7 @@ fn known(settled: Settled) -> Result<Outcome, LeaseError> {
 }
 
 impl<S: Store + Clone, E: Env + Clone> Lease<S, E> {
-    /// Asks for the lease of `domain` once; the record of that key belongs to the lease.
+    /// Asks for the lease of `domain` once. Its record is the key `lease/` and the name of the domain.
     ///
     /// # Errors
     /// [`LeaseError::Held`] if somebody has it; [`LeaseError::Unknown`] if it may have been

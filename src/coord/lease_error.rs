@@ -49,7 +49,8 @@ pub enum LeaseError {
         /// The transaction.
         id: TransactionId,
     },
-    /// The options leave no time in which the lease could be believed valid.
+    /// The options leave no time in which the lease could be believed valid: the time to live must
+    /// exceed what a clock error costs, and the margin.
     NoTimeLeft,
     /// The store cannot grant safe leases.
     Unsupported {

@@ -10,7 +10,7 @@ use core::time::Duration;
 use super::{FencingToken, LeaseError, Lost, TokenDomain};
 use crate::env::{Env, MonoTime};
 use crate::store::{
-    Capabilities, Conflict, Guard, MonotoneTokens, Outcome, Transaction, TransactionId, Value,
+    Capabilities, Conflict, Guard, Key, MonotoneTokens, Outcome, Transaction, TransactionId, Value,
 };
 
 /// How long a lease lasts, and how careful its holder is.
@@ -101,8 +101,8 @@ impl Acquisition {
     }
 
     pub(super) fn transaction(&self, id: TransactionId) -> Transaction {
-        let key = self.domain.name();
-        let txn = Transaction::new(id).guard(Guard::absent(key));
+        let key = record(&self.domain);
+        let txn = Transaction::new(id).guard(Guard::absent(key.clone()));
         txn.put_for(key, &self.id, self.options.ttl)
     }
 
@@ -133,6 +133,11 @@ pub(super) struct Term {
     lost: Option<Lost>,
 }
 
+/// Where the record of a lease lies: apart from the data, which may well have the same name.
+fn record(domain: &TokenDomain) -> Key {
+    Key::from(format!("lease/{}", domain.name()))
+}
+
 impl Term {
     /// Until when the holder believes in it, unless it is known to be lost.
     pub(super) fn until(&self) -> MonoTime {
@@ -153,21 +158,21 @@ impl Term {
 
     /// That the record is still the one of this term.
     pub(super) fn guard(&self) -> Guard {
-        Guard::created(self.token.domain().name(), self.token.grant())
+        Guard::created(record(self.token.domain()), self.token.grant())
     }
 
     fn guarded(&self, id: TransactionId) -> Transaction {
-        let own_id = Guard::value(self.token.domain().name(), &self.id);
+        let own_id = Guard::value(record(self.token.domain()), &self.id);
         Transaction::new(id).guard(self.guard()).guard(own_id)
     }
 
     pub(super) fn renewal(&self, id: TransactionId) -> Transaction {
         self.guarded(id)
-            .put_for(self.token.domain().name(), &self.id, self.options.ttl)
+            .put_for(record(self.token.domain()), &self.id, self.options.ttl)
     }
 
     pub(super) fn release(&self, id: TransactionId) -> Transaction {
-        self.guarded(id).delete(self.token.domain().name())
+        self.guarded(id).delete(record(self.token.domain()))
     }
 
     /// Takes the outcome of a renewal that was first sent after `sent`.

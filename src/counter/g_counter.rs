@@ -1,5 +1,7 @@
 //! A counter that only grows.
 
+use core::fmt;
+
 use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype};
 
 /// A counter that only grows.
@@ -13,6 +15,8 @@ use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype};
 /// | delivery | any order, duplicates allowed |
 /// | space | one row per replica that ever counted |
 /// | not guaranteed | a read sees only the increments that have arrived |
+///
+/// Edits, on the [`EditView`]: `add`.
 ///
 /// Source: Shapiro et al. 2011, "A comprehensive study of CRDTs", specification 6.
 ///
@@ -34,6 +38,12 @@ impl GCounter {
     /// The sum of all increments. O(r).
     pub fn value(&self) -> u128 {
         self.0.iter().map(|(_, row)| u128::from(*row)).sum()
+    }
+}
+
+impl fmt::Display for GCounter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(f)
     }
 }
 

@@ -1,5 +1,7 @@
 //! A counter that grows and shrinks.
 
+use core::fmt;
+
 use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype};
 
 /// A counter that grows and shrinks.
@@ -13,6 +15,8 @@ use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype};
 /// | delivery | any order, duplicates allowed |
 /// | space | one row per replica that ever counted |
 /// | not guaranteed | a lower bound: two replicas may each spend the last unit |
+///
+/// Edits, on the [`EditView`]: `add`, `subtract`.
 ///
 /// Source: Shapiro et al. 2011, "A comprehensive study of CRDTs", specification 7.
 ///
@@ -37,6 +41,12 @@ impl PnCounter {
             .iter()
             .map(|(_, (up, down))| i128::from(*up) - i128::from(*down))
             .sum()
+    }
+}
+
+impl fmt::Display for PnCounter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(f)
     }
 }
 

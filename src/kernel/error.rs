@@ -122,7 +122,9 @@ pub enum MergeError {
     ///
     /// Not found is one corner: a third replica that holds an old update of one of the two, and
     /// receives the state of the other when both are more than 1,024 updates further, cannot tell.
-    /// The two themselves always can, at their first contact.
+    /// The two themselves find it when one gets an update of its own id that it has not made, or
+    /// when their versions are equal and they compare digests or merge. Versions alone cannot tell:
+    /// two replicas that made equally many updates owe each other nothing.
     IdentityReused {
         /// The id in question.
         replica: ReplicaId,

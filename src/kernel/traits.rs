@@ -47,6 +47,10 @@ impl ShapeKind {
 /// The methods below are what [`Replica`](crate::Replica) is built on; programs call the replica.
 /// Every method that takes foreign content is preceded by its check, so none of them can fail half
 /// way.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a replicated type",
+    note = "use `Text`, `OrSet<T>`, a counter, or a struct of these with `#[derive(Replicated)]`"
+)]
 pub trait Replicated: Sized + Send + Sync + 'static {
     /// A fragment of a state: some live entries.
     type Part: Part;

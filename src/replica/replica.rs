@@ -128,6 +128,17 @@ impl<S: Replicated> Replica<S> {
         self.update(change).map(|(result, _)| result)
     }
 
+    /// Like [`edit`](Replica::edit), for a closure with an error type of its own.
+    ///
+    /// # Errors
+    /// As [`update`](Replica::update).
+    pub fn try_edit<R, E: From<EditError>>(
+        &mut self,
+        change: impl FnOnce(&mut S::Edit<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        self.try_update(change).map(|(result, _)| result)
+    }
+
     /// Includes `delta`, or keeps it waiting until its causal past is there.
     ///
     /// # Errors

@@ -22,8 +22,24 @@ impl<S: Replicated> Replica<S> {
     /// # Guarantees
     /// [`resume`](Replica::resume) gives an equal replica with the same id, waiting deltas included.
     /// Use it only under this contract: *no delta leaves the process before a save that includes it
-    /// is durable*, and a save is resumed at most once, the newest only. Else load the state under a
-    /// new id ([`State::from_bytes`], [`Replica::from_state`]).
+    /// is durable*, and a save is resumed at most once, the newest only. Else go on under a new id
+    /// with [`resume_as`](Replica::resume_as).
+    ///
+    /// # Examples
+    /// ```
+    /// use commute::{GCounter, Limits, Replica, ReplicaId};
+    ///
+    /// let mut a = Replica::<GCounter>::new(ReplicaId::random()?);
+    /// let (_, delta) = a.update(|n| n.add(1))?;
+    /// let saved = a.save();      // 1. make the save durable (write, sync, rename),
+    /// let sent = delta.to_bytes(); // 2. then send
+    ///
+    /// let again = Replica::<GCounter>::resume(&saved, &Limits::default())?; // the newest save, once
+    /// assert_eq!((again.id(), again.value()), (a.id(), 1));
+    /// let other = Replica::<GCounter>::resume_as(&saved, &Limits::default(), ReplicaId::random()?)?;
+    /// assert_ne!(other.id(), a.id());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn save(&self) -> Vec<u8> {
         let ledger = &self.state.ledger;
         let mut ids: BTreeSet<ReplicaId> = ledger.replicas().collect();
@@ -54,6 +70,18 @@ impl<S: Replicated> Replica<S> {
             sections = sections.section(*tag, |e| e.raw(bytes));
         }
         sections.finish()
+    }
+
+    /// Goes on from a save under a new id: for old saves, backups and copies.
+    ///
+    /// # Errors
+    /// As [`resume`](Replica::resume).
+    pub fn resume_as(
+        bytes: &[u8],
+        limits: &Limits,
+        id: ReplicaId,
+    ) -> Result<Replica<S>, DecodeError> {
+        Replica::resume(bytes, limits).map(|old| Replica { id, ..old })
     }
 
     /// Goes on from a save under the same id; see [`save`](Replica::save) for the contract.

@@ -431,6 +431,10 @@ impl<S: Replicated> State<S> {
 
     /// What a peer with `version` lacks: empty if it lacks nothing.
     ///
+    /// An empty answer says that the peer lacks nothing; it proves nothing about ids. Peers with
+    /// equal versions compare [`digest`](State::digest)s (or [`merge`](State::merge)): if these
+    /// differ, an id was used twice.
+    ///
     /// The answer never hides a removal. It is exact as long as the ledger knows who removed what,
     /// and otherwise also names, as ranges, what is live of what the peer knows.
     ///

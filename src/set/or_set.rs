@@ -15,6 +15,10 @@ use crate::kernel::{DotMap, DotSet, EditError, EditView, Removable, newtype::rep
 /// | space | O(live elements x concurrent additions of each + replicas); no tombstones |
 /// | not guaranteed | that an element is added once: concurrent additions are one element |
 ///
+/// Elements are [`Key`]s: numbers, texts, tuples of these, or a type of your own that delegates.
+///
+/// Edits, on the [`EditView`]: `insert`, `remove`, `clear`, `extend`.
+///
 /// Source: Bieniusa et al. 2012, "An optimized conflict-free replicated set", arXiv:1210.3368.
 ///
 /// # Examples

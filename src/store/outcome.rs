@@ -45,13 +45,13 @@ pub struct Conflict {
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.entry.is_some() {
-            "present"
+            "has changed"
         } else {
-            "absent"
+            "is absent"
         };
         write!(
             f,
-            "key {} is {state} as of revision {}",
+            "key {} {state} as of revision {}",
             self.key, self.revision
         )
     }

@@ -28,6 +28,8 @@ use crate::kernel::{
 /// [`Utf16`](super::Utf16) (code units, as editors and JavaScript count). One that is out of range
 /// or inside a character is an error; nothing is rounded.
 ///
+/// Edits, on the [`EditView`]: `insert`, `delete`, `replace`.
+///
 /// Source: Roh et al. 2011, "Replicated abstract data types" (RGA), doi:10.1016/j.jpdc.2010.12.006.
 ///
 /// # Examples
