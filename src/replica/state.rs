@@ -485,11 +485,11 @@ impl<S: Replicated> State<S> {
             return None;
         }
         let before = self.seals.get(&dot.replica).copied().unwrap_or(seal::FIRST);
-        let after = seal::next(before, dot, &part, &killed);
         let mut seen = core::mem::replace(&mut self.heads, Dots::from(dot));
         if dot.counter > 1 {
             seen = seen.difference(&Dots::from(Dot::new(dot.replica, dot.counter - 1)));
         }
+        let after = seal::next(before, dot, &seen, &part, &killed);
         self.version.raise(dot.replica, dot.counter);
         self.seals.insert(dot.replica, after);
         self.ledger.note_seal(dot, after);
