@@ -131,7 +131,12 @@ impl<S: Replicated> Delta<S> {
         let union = Delta::<S> {
             original: false,
             after: self.after.union(&other.after).difference(&claims),
-            heads: join_heads(&self.heads, &self.covers(), &other.heads, &other.covers()),
+            heads: join_heads(
+                &self.heads,
+                &other.heads,
+                &other.heads.difference(&self.covers()),
+                &other.covers(),
+            ),
             seals: self.union_seals(other)?,
             part,
             kills: kills.ok_or(MergeError::Invalid(Fault::TooIntricate))?,
@@ -269,11 +274,12 @@ fn dying<S: Replicated>(mine: &Names, theirs: &Names, other: &Delta<S>) -> Names
     dead
 }
 
-/// The maximal updates of two sets, each given with what it covers of its past (R5).
-pub(crate) fn join_heads(mine: &Dots, i_cover: &Dots, theirs: &Dots, they_cover: &Dots) -> Dots {
-    let mut heads = mine.intersection(theirs);
+/// The maximal updates of two sets: of theirs also those that mine do not cover, which are `new`,
+/// and what theirs cover of their past (R5). O(heads), so that no update costs a look at all replicas.
+pub(crate) fn join_heads(mine: &Dots, theirs: &Dots, new: &Dots, they_cover: &Dots) -> Dots {
+    let mut heads = theirs.intersection(mine);
     heads.union_with(&mine.difference(they_cover));
-    heads.union_with(&theirs.difference(i_cover));
+    heads.union_with(new);
     heads
 }
 
