@@ -30,6 +30,15 @@ impl<V: Payload> Latest<V> {
         self.rows.iter().map(|(&id, (_, value))| (id, value))
     }
 
+    /// The rows that `of` created. O(replicas of `of`): an update names one, a state may hold
+    /// thousands.
+    fn among<'a>(&'a self, of: &'a Dots) -> impl Iterator<Item = (ReplicaId, &'a (EntryId, V))> {
+        let row = |id| Some((id, self.rows.get(&id)?));
+        of.replicas()
+            .filter_map(row)
+            .filter(|(_, (entry, _))| of.contains(entry.dot))
+    }
+
     /// Replaces the row of the updating replica.
     ///
     /// # Errors
@@ -110,22 +119,11 @@ impl<V: Payload> Replicated for Latest<V> {
     }
 
     fn names(&self, of: &Dots, out: &mut Names) {
-        let rows = self.rows.values().map(|(entry, _)| *entry);
-        out.union_with(&rows.filter(|entry| of.contains(entry.dot)).collect());
+        out.union_with(&self.among(of).map(|(_, (entry, _))| *entry).collect());
     }
 
     fn part(&self, of: &Dots) -> LatestPart<V> {
-        // By the shorter side: an update names one replica, a state may hold thousands.
-        let row = |id| {
-            self.rows
-                .get(&id)
-                .filter(|(entry, _)| of.contains(entry.dot))
-        };
-        LatestPart(
-            of.replicas()
-                .filter_map(|id| Some((id, row(id)?.clone())))
-                .collect(),
-        )
+        LatestPart(self.among(of).map(|(id, row)| (id, row.clone())).collect())
     }
 
     fn check(&self, part: &LatestPart<V>, _: &Version) -> Result<u64, MergeError> {

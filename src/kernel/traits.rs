@@ -174,7 +174,7 @@ pub trait Part: Clone + Default + PartialEq + Debug + Send + Sync + 'static {
     fn union(&mut self, other: Self) -> Result<(), MergeError>;
 
     /// Appends what a seal covers: each entry's place and payload; of a sequence the text inserted
-    /// and the number deleted.
+    /// and where, and what was deleted.
     fn content(&self, out: &mut Vec<u8>);
 
     /// Writes the fragment.

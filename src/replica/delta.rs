@@ -131,10 +131,12 @@ impl<S: Replicated> Delta<S> {
         let union = Delta::<S> {
             original: false,
             after: self.after.union(&other.after).difference(&claims),
-            heads: {
-                let unseen = other.heads.difference(&self.covers());
-                join_heads(&self.heads, &other.heads, &other.covers(), &unseen)
-            },
+            heads: join_heads(
+                &self.heads,
+                &other.heads,
+                &other.heads.difference(&self.covers()),
+                &other.covers(),
+            ),
             seals: self.union_seals(other)?,
             part,
             kills: kills.ok_or(MergeError::Invalid(Fault::TooIntricate))?,
@@ -272,12 +274,12 @@ fn dying<S: Replicated>(mine: &Names, theirs: &Names, other: &Delta<S>) -> Names
     dead
 }
 
-/// The maximal updates of two sets (R5): of mine those that the other one does not cover, of theirs
-/// those that are `unseen`, not covered by mine, and the common ones.
-pub(crate) fn join_heads(mine: &Dots, theirs: &Dots, they_cover: &Dots, unseen: &Dots) -> Dots {
-    let mut heads = mine.intersection(theirs);
+/// The maximal updates of two sets: of theirs also those that mine do not cover, which are `new`,
+/// and what theirs cover of their past (R5). O(heads), so that no update costs a look at all replicas.
+pub(crate) fn join_heads(mine: &Dots, theirs: &Dots, new: &Dots, they_cover: &Dots) -> Dots {
+    let mut heads = theirs.intersection(mine);
     heads.union_with(&mine.difference(they_cover));
-    heads.union_with(unseen);
+    heads.union_with(new);
     heads
 }
 

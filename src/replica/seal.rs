@@ -9,18 +9,25 @@ use alloc::vec::Vec;
 
 use twox_hash::XxHash3_64;
 
-use crate::clock::{Dot, Names};
+use crate::clock::{Dot, Dots, Names};
 use crate::codec::Encoder;
 use crate::kernel::Part;
 
 /// The seal of a replica that has made no update.
 pub(crate) const FIRST: u64 = 0;
 
-/// The seal after the update `dot`, which follows `before`.
-pub(crate) fn next<P: Part>(before: u64, dot: Dot, part: &P, killed: &Names) -> u64 {
+/// The seal after the update `dot`, which follows `before` and has seen `after`.
+pub(crate) fn next<P: Part>(before: u64, dot: Dot, after: &Dots, part: &P, killed: &Names) -> u64 {
     let mut bytes = Vec::new();
     bytes.extend_from_slice(&before.to_le_bytes());
     bytes.extend_from_slice(&dot.counter.to_le_bytes());
+    // Twins that differ in what they had seen would have other heads, so other bytes.
+    bytes.extend_from_slice(&(after.ranges().count() as u64).to_le_bytes());
+    for (replica, first, last) in after.ranges() {
+        bytes.extend_from_slice(&replica.to_bytes());
+        bytes.extend_from_slice(&first.to_le_bytes());
+        bytes.extend_from_slice(&last.to_le_bytes());
+    }
     part.content(&mut bytes);
     if !killed.is_empty() {
         let table: BTreeSet<_> = killed.replicas().collect();

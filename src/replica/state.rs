@@ -274,8 +274,7 @@ impl<S: Replicated> State<S> {
         self.value.kill(&dead);
         self.value.adopt(delta.part.clone(), &self.version);
 
-        let unseen = delta.heads.beyond(&self.version);
-        self.heads = join_heads(&self.heads, &delta.heads, &delta.covers(), &unseen);
+        self.take_heads(&delta.heads, &delta.covers());
         self.version.include(&delta.claims);
         for (&id, span) in &delta.seals {
             if new.of(id).is_some() {
@@ -288,25 +287,47 @@ impl<S: Replicated> State<S> {
         Ok(new)
     }
 
-    /// The heads after a join with what has these heads, covers and claims.
+    /// The heads among the updates of the replicas in `dots`.
+    fn heads_of(&self, dots: &Dots) -> Dots {
+        let mut heads = Dots::new();
+        for id in dots.replicas() {
+            if let Some(runs) = self.heads.of(id) {
+                heads.put(id, runs.clone());
+            }
+        }
+        heads
+    }
+
+    /// Joins the heads with those of what covers `they_cover`, before its updates are included.
+    fn take_heads(&mut self, theirs: &Dots, they_cover: &Dots) {
+        let new = theirs.beyond(&self.version);
+        let heads = join_heads(&self.heads_of(they_cover), theirs, &new, they_cover);
+        for id in they_cover.replicas() {
+            let runs = heads.of(id).cloned();
+            self.heads.put(id, runs.unwrap_or_default());
+        }
+    }
+
+    /// Checks the heads after a join with what has these heads, covers and claims.
     ///
     /// One must be new, since nothing included follows what is new; and each must be the last update
     /// of its replica, else the state would not be one that can be read again.
-    fn heads_with(
+    fn check_heads(
         &self,
         theirs: &Dots,
         they_cover: &Dots,
         they_claim: &Dots,
-    ) -> Result<Dots, MergeError> {
-        let unseen = theirs.beyond(&self.version);
-        let heads = join_heads(&self.heads, theirs, they_cover, &unseen);
+    ) -> Result<(), MergeError> {
+        let new = theirs.beyond(&self.version);
+        // The other heads stay, and are the last updates of their replicas as before.
+        let heads = join_heads(&self.heads_of(they_cover), theirs, &new, they_cover);
         let last = |id| {
             let theirs = they_claim.of(id).and_then(|runs| runs.last());
             self.version.get(id).max(theirs.unwrap_or(0))
         };
         let possible = |(id, runs): (ReplicaId, &Ranges)| runs.first() == Some(last(id));
-        match !theirs.is_within(&self.version) && heads.by_replica().all(possible) {
-            true => Ok(heads),
+        match !new.is_empty() && heads.by_replica().all(possible) {
+            true => Ok(()),
             false => Err(MergeError::Invalid(Fault::HeadsImpossible)),
         }
     }
@@ -335,7 +356,7 @@ impl<S: Replicated> State<S> {
                 return Err(MergeError::Invalid(Fault::KillsUnknown(dot)));
             }
         }
-        self.heads_with(&delta.heads, &delta.covers(), &delta.claims)?;
+        self.check_heads(&delta.heads, &delta.covers(), &delta.claims)?;
         let mut dead = gone;
         let reach = delta.kills.reach();
         if !reach.is_empty() {
@@ -362,9 +383,7 @@ impl<S: Replicated> State<S> {
         }
         self.value.join(&self.version, &other.value, &other.version);
 
-        let unseen = other.heads.beyond(&self.version);
-        let they_cover = Dots::from(&other.version);
-        self.heads = join_heads(&self.heads, &other.heads, &they_cover, &unseen);
+        self.take_heads(&other.heads, &Dots::from(&other.version));
         self.version.join(&other.version);
         for id in new.replicas() {
             if let Some(seal) = other.seals.get(&id) {
@@ -395,7 +414,7 @@ impl<S: Replicated> State<S> {
         }
         if !self.version.includes(&other.version) {
             let claims = Dots::from(&other.version);
-            self.heads_with(&other.heads, &claims, &claims)?;
+            self.check_heads(&other.heads, &claims, &claims)?;
         }
         self.check_states(other)
     }
@@ -490,11 +509,11 @@ impl<S: Replicated> State<S> {
             return None;
         }
         let before = self.seals.get(&dot.replica).copied().unwrap_or(seal::FIRST);
-        let after = seal::next(before, dot, &part, &killed);
         let mut seen = core::mem::replace(&mut self.heads, Dots::from(dot));
         if dot.counter > 1 {
             seen = seen.difference(&Dots::from(Dot::new(dot.replica, dot.counter - 1)));
         }
+        let after = seal::next(before, dot, &seen, &part, &killed);
         self.version.raise(dot.replica, dot.counter);
         self.seals.insert(dot.replica, after);
         self.ledger.note_seal(dot, after);

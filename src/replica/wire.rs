@@ -299,7 +299,7 @@ impl<S: Replicated> Delta<S> {
         };
         if let Some(span) = self.seals.get_mut(&dot.replica) {
             let before = span.before.unwrap_or(seal::FIRST);
-            span.after = seal::next(before, dot, &self.part, &self.kills.also);
+            span.after = seal::next(before, dot, &self.after, &self.part, &self.kills.also);
         }
         self.ledger = Records::one(dot, &self.kills.also);
     }

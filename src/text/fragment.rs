@@ -288,16 +288,27 @@ impl Fragment for Part {
     }
 
     fn content(&self, out: &mut Vec<u8>) {
-        let texts = || self.inserts.iter().filter_map(|run| run.text.as_deref());
-        let deleted: u64 = self
-            .deletes
-            .iter()
-            .map(|run| u64::from(run.names.len()))
-            .sum();
-        let inserted: usize = texts().map(str::len).sum();
-        out.extend_from_slice(&deleted.to_le_bytes());
-        out.extend_from_slice(&(inserted as u64).to_le_bytes());
-        texts().for_each(|text| out.extend_from_slice(text.as_bytes()));
+        out.extend_from_slice(&(self.inserts.len() as u64).to_le_bytes());
+        for run in &self.inserts {
+            let text = run.text.as_deref().unwrap_or_default();
+            let lens = [u64::from(run.names.len()), text.len() as u64];
+            lens.iter()
+                .for_each(|len| out.extend_from_slice(&len.to_le_bytes()));
+            out.extend_from_slice(&run.names.first().index.to_le_bytes());
+            out.push(u8::from(run.origin.is_some()));
+            run.origin
+                .iter()
+                .for_each(|origin| place(out, origin.dot.replica, Name::from(*origin)));
+            out.extend_from_slice(text.as_bytes());
+        }
+        for run in &self.deletes {
+            out.extend_from_slice(&u64::from(run.names.len()).to_le_bytes());
+            out.extend_from_slice(&run.names.first().index.to_le_bytes());
+            out.push(u8::from(run.backward));
+            for target in [run.targets.first(), run.targets.last()] {
+                place(out, run.target_replica, target);
+            }
+        }
     }
 
     fn encode(&self, encoder: &mut Encoder) {
@@ -344,6 +355,13 @@ impl Fragment for Part {
         part.deletes = decode_deletes(decoder)?;
         Ok(part)
     }
+}
+
+/// Adds the name of an element to what a seal covers.
+fn place(out: &mut Vec<u8>, replica: ReplicaId, name: Name) {
+    out.extend_from_slice(&replica.to_bytes());
+    out.extend_from_slice(&name.counter.to_le_bytes());
+    out.extend_from_slice(&name.index.to_le_bytes());
 }
 
 /// Whether runs are in order of names, have the right length, and could not be one.

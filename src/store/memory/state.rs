@@ -386,12 +386,14 @@ impl State {
         self.next_watch
     }
 
-    pub(super) fn wait(&mut self, watch: u64, waker: Waker) {
-        self.waiting.insert(watch, waker);
+    /// Files the waker of a watch; the one before is to be dropped without the lock.
+    pub(super) fn wait(&mut self, watch: u64, waker: Waker) -> Option<Waker> {
+        self.waiting.insert(watch, waker)
     }
 
-    pub(super) fn forget_watch(&mut self, watch: u64) {
-        self.waiting.remove(&watch);
+    /// Takes the waker of a watch, to be dropped without the lock.
+    pub(super) fn forget_watch(&mut self, watch: u64) -> Option<Waker> {
+        self.waiting.remove(&watch)
     }
 
     pub(super) fn take_waiting(&mut self) -> BTreeMap<u64, Waker> {

@@ -68,12 +68,11 @@ impl MemoryWatch {
 
     fn advance(&mut self, context: Option<&Context<'_>>) -> Next {
         let (id, range, after) = (self.id, &self.range, self.after);
+        let mut waker = context.map(|context| context.waker().clone());
         let (next, seen) = self.store.with_state(|state, _| {
             let next = match state.next_commit(range, after) {
                 Ok(None) => {
-                    if let Some(context) = context {
-                        state.wait(id, context.waker().clone());
-                    }
+                    waker = waker.take().and_then(|waker| state.wait(id, waker));
                     Next::Wait(state.next_expiry())
                 }
                 Ok(Some(commit)) => Next::Found(Ok(commit)),
@@ -81,6 +80,8 @@ impl MemoryWatch {
             };
             (next, state.revision().counter())
         });
+        // What a waker runs when it is dropped may use the store.
+        drop(waker);
         match &next {
             Next::Found(Ok(commit)) => self.after = commit.revision.counter(),
             Next::Found(Err(_)) => {}
@@ -121,6 +122,7 @@ impl Watch for MemoryWatch {
 impl Drop for MemoryWatch {
     fn drop(&mut self) {
         let id = self.id;
-        self.store.with_state(|state, _| state.forget_watch(id));
+        // As above: not dropped before the lock is.
+        drop(self.store.with_state(|state, _| state.forget_watch(id)));
     }
 }
