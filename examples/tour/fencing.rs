@@ -96,11 +96,9 @@ pub fn tell() -> Result<Told, Failure> {
         Err(error) => format!("{a} wakes and writes {}: refused, {error}", seen - EARLY),
         Ok(()) => format!("{a} wakes and writes {}: TAKEN", seen - EARLY),
     });
+    teller.say("  (an account without a fence loses an update at this step: it would".to_owned());
     teller.say(format!(
-        "  an account without a fence loses an update at this step: it would"
-    ));
-    teller.say(format!(
-        "  hold {unfenced} instead of {overwritten}, and {b} took {LATER} for nothing"
+        "   hold {unfenced} instead of {overwritten}, as if {b} had taken nothing)"
     ));
     let left = second.read_blocking()?;
     teller.say(format!("{b} reads {left}"));

@@ -1,4 +1,4 @@
-//! A tour of the crate: people type at once, threads transfer at once, and a sleeper comes too late.
+//! A tour: people type at once, threads transfer at once, and a sleeper comes too late.
 //!
 //! `cargo run --release --example tour [TRACE.json.gz]`
 //!

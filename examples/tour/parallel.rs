@@ -7,7 +7,7 @@ use crate::peer::Failure;
 
 /// Lets `work` loose on every item with its number, on as many threads as there are processors.
 ///
-/// The items must not depend on each other, so that the result is the same on any number of threads.
+/// The items must not depend on each other: then the result is the same on any number of threads.
 pub fn in_parallel<T: Send>(
     items: &mut [T],
     work: impl Fn(usize, &mut T) -> Result<(), Failure> + Sync,

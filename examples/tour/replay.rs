@@ -150,8 +150,10 @@ impl<'s, D: Document> Replay<'s, D> {
         }
     }
 
-    /// Asks everybody who knows something of `past` and nothing beyond it; whoever knows nothing yet
-    /// and lacks a good deal is given a state whole, which takes less time than its updates.
+    /// Asks everybody who knows something of `past` and nothing beyond it.
+    ///
+    /// Whoever knows nothing yet and lacks a good deal is given a state whole, which takes less
+    /// time than its updates.
     fn ask(&mut self, who: usize, past: &Version, parents: &[usize]) -> Result<(), Failure> {
         loop {
             let version = self.peers[who].replica.version();
