@@ -60,16 +60,21 @@ impl<V: Payload> DotFun<V> {
 }
 
 /// The live entries of `map` that `of` created.
+/// By the shorter side: a child of a map holds little of all that many replicas made.
 pub(super) fn among<'m, V>(
     map: &'m BTreeMap<EntryId, V>,
     of: &Dots,
 ) -> impl Iterator<Item = (EntryId, &'m V)> {
-    of.ranges().flat_map(move |(id, first, last)| {
+    let by_entry = of.ranges().nth(map.len()).is_some();
+    let all = by_entry.then(|| map.iter().filter(|(entry, _)| of.contains(entry.dot)));
+    let ranges = (!by_entry).then(|| of.ranges()).into_iter().flatten();
+    let within = ranges.flat_map(move |(id, first, last)| {
         let first = EntryId::new(crate::Dot::new(id, first), 0);
         let last = EntryId::new(crate::Dot::new(id, last), u32::MAX);
         map.range(first..=last)
-            .map(|(&entry, value)| (entry, value))
-    })
+    });
+    let chosen = all.into_iter().flatten().chain(within);
+    chosen.map(|(&entry, value)| (entry, value))
 }
 
 fn differs(entry: EntryId) -> MergeError {
