@@ -98,7 +98,7 @@ fn a_changed_byte_under_a_right_checksum_does_no_harm() {
 
 /// Row 106: a length or count of 2^60 in the place of every byte.
 #[test]
-fn length_bombs_are_refused() {
+fn row_106_length_bombs_are_refused() {
     watchdog::within_two_minutes(|| {
         for sample in samples() {
             for bomb in surgery::bombs(&sample.bytes) {
@@ -160,7 +160,7 @@ fn many_mutants_in_one_state_do_no_harm() {
 
 /// Row 105: broken UTF-8 in every text.
 #[test]
-fn invalid_utf_8_is_refused() {
+fn row_105_invalid_utf_8_is_refused() {
     let spoilt = |sample: &Sample| {
         let texts: [&[u8]; 6] = [
             b"both",
@@ -204,7 +204,7 @@ fn invalid_utf_8_is_refused() {
 
 /// Row 109: one flipped bit anywhere in a stream of frames.
 #[test]
-fn a_flipped_bit_in_a_stream_of_frames_is_found() {
+fn row_109_a_flipped_bit_in_a_stream_of_frames_is_found() {
     let mut a = samples::replica::<OrSet<String>>(0xaa);
     let mut frames: Vec<Vec<u8>> = Vec::new();
     for word in ["a", "b", "c", "a"] {

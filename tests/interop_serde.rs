@@ -195,3 +195,31 @@ mod derived {
         round_trip(a.state().clone(), &format!("\"{}\"", hex(&a.to_bytes())));
     }
 }
+
+#[test]
+fn revisions_ids_keys_values_and_tokens_round_trip() {
+    use commute::coord::{FencingToken, Lease, LeaseOptions};
+    use commute::env::SimEnv;
+    use commute::store::{Incarnation, Key, MemoryStore, Revision, TransactionId, Value};
+
+    fn both<T>(value: &T)
+    where
+        T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,
+    {
+        let text = serde_json::to_string(value).unwrap();
+        assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value, "{text}");
+    }
+    let env = SimEnv::new(1);
+    let store = MemoryStore::new(env.clone()).unwrap();
+    both(&Revision::new(
+        Incarnation::from_bits(u128::MAX - 1),
+        u64::MAX,
+    ));
+    both(&TransactionId::from_bits(7));
+    both(&Key::from("\u{e9}"));
+    both(&Value::from(vec![0u8, 255]));
+    let lease = Lease::acquire_blocking(&store, &env, "job", &LeaseOptions::default()).unwrap();
+    both(lease.token());
+    assert!(serde_json::from_str::<FencingToken>("\"00\"").is_err());
+    assert!(serde_json::from_str::<TransactionId>("\"00\"").is_err());
+}

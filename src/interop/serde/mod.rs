@@ -11,6 +11,8 @@
 //! | [`Dots`] | sequence of (replica, first, last), ascending | the same |
 //! | [`Names`] | sequence of (replica, first, last, even, odd), ascending | the same |
 //! | [`State`], [`Delta`] | their canonical bytes in hexadecimal | their canonical bytes |
+//! | `Revision` | pair of incarnation and counter | the same |
+//! | `Incarnation`, `TransactionId`, `Key`, `Value`, `FencingToken` | bytes in hexadecimal | bytes |
 //!
 //! A block of [`Names`] says that each of the updates `first..=last` created the entries `2 * n`
 //! for every `n` in the ranges `even`, and `2 * n + 1` for every `n` in `odd`.
@@ -28,6 +30,9 @@
 //!
 //! [`OrSet`], [`GCounter`] and [`PnCounter`] are written as their views, for people and programs
 //! that read values; a value without its version cannot be merged, so it is not read back either.
+
+#[cfg(feature = "std")]
+mod store;
 
 use alloc::vec::Vec;
 use core::fmt;
