@@ -104,13 +104,11 @@ impl<S: Replicated> Replica<S> {
         let counter = counter.ok_or(EditError::CounterExhausted)?;
         let mut update = Update::new(Dot::new(self.id, counter));
         let mut guard = RollbackGuard {
-            value: Some(&mut self.state.value),
+            value: &mut self.state.value,
+            armed: true,
         };
-        let result = match &mut guard.value {
-            Some(value) => change(&mut value.edit(&mut update))?,
-            None => return Err(EditError::CounterExhausted.into()),
-        };
-        guard.value = None;
+        let result = change(&mut guard.value.edit(&mut update))?;
+        guard.armed = false;
         drop(guard);
         let delta = self.state.publish(update).unwrap_or_else(Delta::empty);
         Ok((result, delta))
@@ -200,13 +198,14 @@ impl<S: Replicated> Replica<S> {
 
 /// Undoes the running update unless it is disarmed, on error and on panic alike.
 struct RollbackGuard<'a, S: Replicated> {
-    value: Option<&'a mut S>,
+    value: &'a mut S,
+    armed: bool,
 }
 
 impl<S: Replicated> Drop for RollbackGuard<'_, S> {
     fn drop(&mut self) {
-        if let Some(value) = &mut self.value {
-            value.rollback();
+        if self.armed {
+            self.value.rollback();
         }
     }
 }

@@ -16,8 +16,7 @@ type Result<T> = core::result::Result<T, DecodeError>;
 
 const CLOCKS: u32 = 2;
 const CONTENT: u32 = 4;
-/// Entries of fields that the writer did not know; this version knows none of them.
-const REST: u32 = 6;
+// 6 is kept for entries of fields that the writer did not know; this version knows none of them.
 const KILLS: u32 = 8;
 const RECORDS: u32 = 10;
 
@@ -238,7 +237,6 @@ impl<S: Replicated> Delta<S> {
                 delta.ledger = Records::decode(d)?;
                 d.require(delta.ledger != Records::default(), Kind::NotCanonical)
             }
-            REST => unknown(d, tag),
             _ => unknown(d, tag),
         })?;
         decoder.require(clocks, Kind::Truncated)?;
