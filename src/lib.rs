@@ -90,6 +90,8 @@ pub mod replica;
 pub mod set;
 #[cfg(feature = "std")]
 pub mod store;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 pub mod text;
 
 pub use clock::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Version};

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "in helpers of tests")]
 
 mod suite;
-#[path = "../src/testkit/mod.rs"]
+#[path = "kit_old/testkit/mod.rs"]
 mod testkit;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! The laws for `OrSet`, in random systems of replicas.
 
 mod suite;
-#[path = "../src/testkit/mod.rs"]
+#[path = "kit_old/testkit/mod.rs"]
 mod testkit;
 
 use commute::OrSet;

@@ -1,7 +1,7 @@
 //! The laws for the kernel's shapes by themselves, nested, and side by side in a struct.
 
 mod suite;
-#[path = "../src/testkit/mod.rs"]
+#[path = "kit_old/testkit/mod.rs"]
 mod testkit;
 
 use suite::board::Board;

@@ -2,7 +2,7 @@
 #![cfg(feature = "derive")]
 
 mod suite;
-#[path = "../src/testkit/mod.rs"]
+#[path = "kit_old/testkit/mod.rs"]
 mod testkit;
 
 use suite::whole::Whole;

@@ -3,113 +3,109 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::rng::Rng;
-use super::step::{Step, VERBS, Verb};
+use super::source::Source;
+use super::step::{NotASchedule, Step, Verb};
 
-/// How large the random schedules of a suite are.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    pub replicas: u32,
-    pub steps: usize,
-}
-
-impl Shape {
-    /// Mostly three replicas, at times more.
-    pub const fn of(seed: u64) -> Shape {
-        Shape {
-            replicas: if seed.is_multiple_of(8) { 5 } else { 3 },
-            steps: 48,
-        }
-    }
-}
+/// Most replicas a schedule may start with.
+const REPLICAS_MAX: u32 = 64;
 
 /// The steps of one run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+///
+/// Its text replays it: `k1 n3 | 0:do 17 | 0>1` is the format, the number of replicas, the steps. A
+/// step may stand on a line of its own, `#` starts a comment.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Schedule {
+    /// How many replicas there are at the start, 1 to 64.
     pub replicas: u32,
+    /// What they do, in this order.
     pub steps: Vec<Step>,
 }
 
+/// How schedules are drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    pub replicas: u32,
+    pub steps: usize,
+    /// Verbs that the type can do and that are asked for, with their weights.
+    pub weights: Vec<(Verb, u64)>,
+}
+
 impl Schedule {
-    /// The schedule of `seed`.
+    /// Draws a schedule.
     ///
-    /// Every other one is of the swarm kind: half of the verbs are off, the others weigh
-    /// differently, and there are fewer replicas. Half of these move nothing but deltas, and groups
-    /// above all. It finds what needs long silence or one-sided traffic.
-    /// Source: Groce et al. 2012, "Swarm testing".
-    pub fn random(seed: u64, shape: Shape) -> Schedule {
-        let mut rng = Rng::new(seed);
-        let swarm = rng.below(2) == 1;
-        let deltas_only = swarm && rng.below(2) == 1;
-        let weights = VERBS.map(|(verb, _, _, weight)| match verb {
-            _ if !swarm => weight,
-            Verb::Do => weight * (1 + rng.below(2)),
-            Verb::Group | Verb::Pull if deltas_only => 2 * weight,
-            _ if deltas_only && !verb.moves_deltas() => 0,
-            _ => weight * rng.below(2) * (1 + rng.below(4)),
-        });
-        let replicas = match swarm {
-            true => 2 + rng.below(u64::from(shape.replicas) - 1) as u32,
+    /// Half of them use all verbs, by weight; of these every fourth is rich in collections. The
+    /// others are of the swarm kind: half of the verbs are off, the rest are skewed, and there may
+    /// be fewer replicas; half of these move nothing but single updates. That finds what needs long
+    /// silence or one-sided traffic. Source: Groce et al. 2012, "Swarm testing".
+    pub(crate) fn draw(source: &mut Source<'_>, shape: &Shape) -> Schedule {
+        let style = source.below(8);
+        let swarm = style % 2 == 1;
+        let updates_only = swarm && style % 4 == 1;
+        let weights: Vec<(Verb, u64)> = shape
+            .weights
+            .iter()
+            .map(|(verb, weight)| (*verb, skew(*verb, *weight, style, updates_only, source)))
+            .collect();
+        let replicas = match swarm && shape.replicas > 2 {
+            true => 2 + source.below(u64::from(shape.replicas) - 1) as u32,
             false => shape.replicas,
         };
-        let steps = 1 + rng.index(shape.steps);
-        let steps = shape.steps.div_ceil(2).max(steps);
-        let step = |_| random_step(&mut rng, &weights, replicas);
+        let most = shape.steps.max(1) as u64;
+        let steps = most.div_ceil(2) + source.below(most / 2 + 1);
+        let total: u64 = weights.iter().map(|(_, weight)| weight).sum();
         Schedule {
             replicas,
-            steps: (0..steps).map(step).collect(),
+            steps: (0..steps.min(most))
+                .map(|_| draw_step(source, &weights, total, replicas))
+                .collect(),
         }
     }
 }
 
-fn random_step(rng: &mut Rng, weights: &[u64], replicas: u32) -> Step {
-    let mut left = rng.below(weights.iter().sum());
-    let chosen = weights.iter().position(|weight| {
+fn skew(verb: Verb, weight: u64, style: u64, updates_only: bool, source: &mut Source<'_>) -> u64 {
+    match verb {
+        // Collections, and acknowledgements before them: what comes after a collection is rare else.
+        Verb::Collect if style == 2 => 4 * weight,
+        Verb::Merge | Verb::Sync if style == 2 => 2 * weight,
+        Verb::Do if style == 2 => weight * 2 / 3,
+        _ if style.is_multiple_of(2) => weight,
+        Verb::Do => weight * (1 + source.below(2)),
+        Verb::Group | Verb::Pull if updates_only => 2 * weight,
+        _ if updates_only && !verb.moves_updates() => 0,
+        _ => weight * source.below(2) * (1 + source.below(4)),
+    }
+}
+
+fn draw_step(source: &mut Source<'_>, weights: &[(Verb, u64)], total: u64, replicas: u32) -> Step {
+    let mut left = source.below(total);
+    let chosen = weights.iter().find(|(_, weight)| {
         let hit = left < *weight;
         left = left.saturating_sub(*weight);
         hit
     });
-    let verb = VERBS[chosen.unwrap_or(0)].0;
+    let verb = chosen.map_or(Verb::Do, |(verb, _)| *verb);
+    // The first replicas do more, so that one-sided histories come about.
+    let few = match source.below(2) {
+        0 => replicas,
+        _ => replicas.min(2),
+    };
+    let at = source.below(u64::from(few)) as u32;
+    let mut step = Step::new(verb, at, [0; 2]);
     let most = match verb {
-        Verb::Do | Verb::Fail | Verb::Group | Verb::Cut => 1 << 20,
-        Verb::Split => 1 << replicas,
+        Verb::Do | Verb::Group | Verb::Cut => 1 << 20,
+        Verb::Split => 1 << replicas.min(20),
         _ => 32,
     };
-    // The first replicas do more, so that one-sided histories come about.
-    let at = match rng.below(2) {
-        0 => rng.below(u64::from(replicas)),
-        _ => rng.below(u64::from(replicas).min(2)),
-    };
-    let mut step = Step {
-        verb,
-        at: at as u32,
-        args: [0; 2],
-    };
     for arg in step.args.iter_mut().take(verb.arity()) {
-        *arg = rng.below(most) as u32;
+        *arg = source.below(most) as u32;
     }
-    // Where an argument is a replica it is written as one.
-    if matches!(
-        verb,
-        Verb::Answer
-            | Verb::AnswerBytes
-            | Verb::Take
-            | Verb::Again
-            | Verb::Sync
-            | Verb::Merge
-            | Verb::Relay
-    ) {
-        // Another one, most of the time.
+    if verb.names_replica() {
         let others = u64::from(replicas.saturating_sub(1).max(1));
-        step.args[0] = (step.at + 1 + rng.below(others) as u32) % replicas;
-    }
-    if verb == Verb::Relay {
-        step.args[1] %= replicas;
+        step.args[0] = (step.at + 1 + source.below(others) as u32) % replicas;
     }
     step
 }
 
-/// `k1 n3 | 0:do 17 | 1:pull 0`: the format, the number of replicas, the steps.
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "k1 n{}", self.replicas)?;
@@ -120,40 +116,57 @@ impl fmt::Display for Schedule {
 }
 
 impl FromStr for Schedule {
-    type Err = String;
+    type Err = NotASchedule;
 
-    fn from_str(text: &str) -> Result<Schedule, String> {
-        let mut parts = text.trim().split('|');
-        let head = parts.next().unwrap_or_default().trim();
+    fn from_str(text: &str) -> Result<Schedule, NotASchedule> {
+        let lines = text
+            .lines()
+            .map(|line| line.split('#').next().unwrap_or(""));
+        let mut parts = lines
+            .flat_map(|line| line.split('|'))
+            .map(str::trim)
+            .filter(|part| !part.is_empty());
+        let head = parts.next().unwrap_or_default();
         let replicas = head.strip_prefix("k1 n").and_then(|n| n.parse().ok());
-        let replicas = replicas.filter(|n| (1..=64).contains(n));
+        let replicas = replicas.filter(|n| (1..=REPLICAS_MAX).contains(n));
         Ok(Schedule {
-            replicas: replicas.ok_or_else(|| format!("not a schedule: {head:?}"))?,
+            replicas: replicas.ok_or_else(|| NotASchedule { part: head.into() })?,
             steps: parts.map(str::parse).collect::<Result<_, _>>()?,
         })
     }
 }
 
-#[test]
-fn a_schedule_is_printed_and_parsed() {
-    for seed in 0..50 {
-        let shape = Shape {
-            replicas: 4,
-            steps: 40,
-        };
-        let schedule = Schedule::random(seed, shape);
-        assert_eq!(schedule.to_string().parse(), Ok(schedule));
-    }
-    let text = "k1 n3 | 0:do 17 | 1:take 0 2 | 2:crash";
-    assert_eq!(text.parse::<Schedule>().unwrap().to_string(), text);
-    for wrong in [
-        "",
-        "k2 n3",
-        "k1 n0",
-        "k1 n3 | 0:do",
-        "k1 n3 | 0:heal 1",
-        "k1 n3 | x",
-    ] {
-        assert!(wrong.parse::<Schedule>().is_err(), "{wrong}");
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_is_printed_and_parsed() {
+        for seed in 0..200 {
+            let shape = Shape {
+                replicas: 4,
+                steps: 40,
+                weights: Verb::ALL.iter().map(|verb| (*verb, 1)).collect(),
+            };
+            let schedule = Schedule::draw(&mut Source::random(seed), &shape);
+            assert_eq!(schedule.to_string().parse(), Ok(schedule));
+        }
+        let text = "k1 n3 | 0:do 17 | 0>2 | 1~0 | 1:take 0 2 | 2:crash";
+        assert_eq!(text.parse::<Schedule>().unwrap().to_string(), text);
+        let lines =
+            "# found on a Monday\nk1 n3\n0:do 17 # adds\n\n0>2 | 1~0\n1:take 0 2\n2:crash\n";
+        assert_eq!(lines.parse::<Schedule>().unwrap().to_string(), text);
+        for wrong in [
+            "",
+            "k2 n3",
+            "k1 n0",
+            "k1 n65",
+            "k1 n3 | 0:do",
+            "k1 n3 | 0:heal 1",
+            "k1 n3 | x",
+            "k1 n3 | 0>",
+        ] {
+            assert!(wrong.parse::<Schedule>().is_err(), "{wrong}");
+        }
     }
 }

@@ -6,117 +6,138 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What a step does; `at` is the replica that does it, `a` and `b` are its arguments.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verb {
-    /// Makes an update; `a` holds all its choices.
-    Do,
-    /// Makes an update that fails at its end; `a` holds its choices.
-    Fail,
-    /// Takes delta `a` of those ever made that bring it something, at once.
-    Pull,
-    /// Sends its whole state.
-    State,
-    StateBytes,
-    /// Sends the answer to the version of replica `a`.
-    Answer,
-    AnswerBytes,
-    /// Sends delta `a` of all that were ever made.
-    Update,
-    UpdateBytes,
-    /// Sends two or three of the last updates as one; `a` chooses them.
-    Group,
-    /// Sends what replica `at` lacks of a group; `a` chooses it.
-    Cut,
-    /// Takes message `b` of sender `a`.
-    Take,
-    /// Takes message `b` of sender `a`, which stays in flight.
-    Again,
-    /// Message `a` of this sender is lost.
-    Lose,
-    /// Splits the network: bit k of `a` is the side of replica k.
-    Split,
-    Heal,
-    /// Stores the state bytes.
-    Save,
-    /// Crashes and goes on from the stored bytes under a new id.
-    Crash,
-    /// Stops and resumes a save made at that moment.
-    Resume,
-    /// Answers replica `a` at once.
-    Sync,
-    /// Answers replica `a` at once, which answers replica `b`.
-    Relay,
-    /// Merges its whole state into replica `a`.
-    Merge,
-    /// Forgets who removed what.
-    Forget,
-    /// Drops what waits.
-    Discard,
+macro_rules! verbs {
+    ($($(#[$doc:meta])* $verb:ident $name:literal $arity:literal $weight:literal,)*) => {
+        /// What a step does. `at` is the replica that does it, `a` and `b` are its arguments.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[non_exhaustive]
+        pub enum Verb {
+            $($(#[$doc])* $verb,)*
+        }
+
+        impl Verb {
+            /// Every verb.
+            pub const ALL: &'static [Verb] = &[$(Verb::$verb),*];
+
+            /// Its name in schedules.
+            pub const fn name(self) -> &'static str {
+                match self { $(Verb::$verb => $name,)* }
+            }
+
+            /// How many arguments it has.
+            pub const fn arity(self) -> usize {
+                match self { $(Verb::$verb => $arity,)* }
+            }
+
+            /// How often it is drawn, among those that the type can do.
+            pub(crate) const fn weight(self) -> u64 {
+                match self { $(Verb::$verb => $weight,)* }
+            }
+        }
+    };
 }
 
-/// Each verb with its name, the number of its arguments and its weight.
-pub const VERBS: [(Verb, &str, usize, u64); 24] = [
-    (Verb::Do, "do", 1, 20),
-    (Verb::Fail, "fail", 1, 1),
-    (Verb::Pull, "pull", 1, 10),
-    (Verb::State, "state", 0, 1),
-    (Verb::StateBytes, "state-bytes", 0, 1),
-    (Verb::Answer, "answer", 1, 4),
-    (Verb::AnswerBytes, "answer-bytes", 1, 1),
-    (Verb::Update, "update", 1, 1),
-    (Verb::UpdateBytes, "update-bytes", 1, 1),
-    (Verb::Group, "group", 1, 6),
-    (Verb::Cut, "cut", 1, 1),
-    (Verb::Take, "take", 2, 12),
-    (Verb::Again, "again", 2, 1),
-    (Verb::Lose, "lose", 1, 1),
-    (Verb::Split, "split", 1, 1),
-    (Verb::Heal, "heal", 0, 1),
-    (Verb::Save, "save", 0, 1),
-    (Verb::Crash, "crash", 0, 1),
-    (Verb::Resume, "resume", 0, 1),
-    (Verb::Sync, "sync", 1, 1),
-    (Verb::Relay, "relay", 2, 1),
-    (Verb::Merge, "merge", 1, 1),
-    (Verb::Forget, "forget", 0, 2),
-    (Verb::Discard, "discard", 0, 1),
-];
+verbs! {
+    /// Does an operation; `a` holds all its choices.
+    Do "do" 1 20,
+    /// Merges its whole state into replica `a` at once; written `0>1`.
+    Merge "merge" 1 8,
+    /// Sends replica `a` at once what that one lacks, as a delta; written `0~1`.
+    Sync "sync" 1 4,
+    /// Takes message `a` of those of all operations that it lacks, at once.
+    Pull "pull" 1 12,
+    /// Puts its whole state in flight.
+    State "state" 0 2,
+    /// Puts its state's bytes in flight.
+    Bytes "bytes" 0 2,
+    /// Puts in flight what replica `a` lacks now, as a delta.
+    Answer "answer" 1 4,
+    /// Puts in flight the message (or delta) of operation `a` of all that it has seen.
+    Update "update" 1 3,
+    /// Puts two or three of the last messages in flight as one; `a` chooses them.
+    Group "group" 1 4,
+    /// Like `group`, less what it has itself.
+    Cut "cut" 1 1,
+    /// Takes letter `b` of sender `a`.
+    Take "take" 2 12,
+    /// Takes letter `b` of sender `a`, which stays in flight.
+    Again "again" 2 2,
+    /// Letter `a` of this sender is lost.
+    Lose "lose" 1 1,
+    /// Splits the network: bit k of `a` is the side of replica k.
+    Split "split" 1 1,
+    /// Ends the split.
+    Heal "heal" 0 1,
+    /// Stores its state.
+    Save "save" 0 2,
+    /// Stops without warning.
+    Crash "crash" 0 1,
+    /// Goes on from what it stored last, under a new id.
+    Restart "restart" 0 3,
+    /// Stops in an orderly way and goes on at once under its own id.
+    Resume "resume" 0 1,
+    /// A new replica joins, from the state of this one if states can be sent.
+    Join "join" 0 1,
+    /// Drops what every replica has seen.
+    Collect "collect" 0 6,
+    /// Asks to drop more than it has seen; `a` says how much more.
+    Overcollect "overcollect" 1 1,
+    /// Its clock moves on by `a` milliseconds.
+    Tick "tick" 1 2,
+    /// Drops its records of who removed what.
+    Forget "forget" 0 2,
+    /// Drops what waits.
+    Discard "discard" 0 1,
+    /// Replica `a` becomes a copy of this one, id included.
+    Clone "clone" 1 0,
+}
 
 impl Verb {
-    fn entry(self) -> (Verb, &'static str, usize, u64) {
-        VERBS[self as usize]
+    /// Whether its first argument is another replica.
+    pub(crate) const fn names_replica(self) -> bool {
+        matches!(
+            self,
+            Verb::Merge | Verb::Sync | Verb::Answer | Verb::Take | Verb::Again | Verb::Clone
+        )
     }
 
-    pub fn name(self) -> &'static str {
-        self.entry().1
-    }
-
-    /// Whether it sends or takes updates, never all that is lacking.
-    pub fn moves_deltas(self) -> bool {
+    /// Whether it moves single updates, never all that is lacking.
+    pub(crate) const fn moves_updates(self) -> bool {
         matches!(
             self,
             Verb::Pull | Verb::Update | Verb::Group | Verb::Cut | Verb::Take | Verb::Again
         )
     }
 
-    pub fn arity(self) -> usize {
-        self.entry().2
+    /// The sign between two replicas, for verbs written so.
+    const fn sign(self) -> Option<char> {
+        match self {
+            Verb::Merge => Some('>'),
+            Verb::Sync => Some('~'),
+            _ => None,
+        }
     }
 }
 
 /// One step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Step {
+    /// What it does.
     pub verb: Verb,
+    /// The replica that does it.
     pub at: u32,
-    /// Those beyond the verb's arity are 0.
+    /// Its arguments; those beyond the verb's arity are 0.
     pub args: [u32; 2],
 }
 
 impl Step {
+    /// A step with as many arguments as the verb has.
+    pub const fn new(verb: Verb, at: u32, args: [u32; 2]) -> Step {
+        Step { verb, at, args }
+    }
+
     /// Its numbers, each of which may be lowered.
-    pub fn numbers(&mut self) -> impl Iterator<Item = &mut u32> {
+    pub(crate) fn numbers(&mut self) -> impl Iterator<Item = &mut u32> {
         let arity = self.verb.arity();
         std::iter::once(&mut self.at).chain(self.args.iter_mut().take(arity))
     }
@@ -124,40 +145,53 @@ impl Step {
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(sign) = self.verb.sign() {
+            return write!(f, "{}{sign}{}", self.at, self.args[0]);
+        }
         write!(f, "{}:{}", self.at, self.verb.name())?;
         let args = self.args.iter().take(self.verb.arity());
         args.into_iter().try_for_each(|arg| write!(f, " {arg}"))
     }
 }
 
-impl FromStr for Step {
-    type Err = String;
+/// A text that is no schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotASchedule {
+    /// The part that could not be read.
+    pub part: String,
+}
 
-    fn from_str(text: &str) -> Result<Step, String> {
-        let wrong = || format!("not a step: {text:?}");
-        let (at, rest) = text.trim().split_once(':').ok_or_else(wrong)?;
-        let mut words = rest.split_whitespace();
-        let name = words.next().ok_or_else(wrong)?;
-        let verb = VERBS.iter().find(|entry| entry.1 == name);
-        let mut step = Step {
-            verb: verb.ok_or_else(wrong)?.0,
-            at: at.parse().map_err(|_| wrong())?,
-            args: [0; 2],
-        };
-        for arg in step.args.iter_mut().take(step.verb.arity()) {
-            let word = words.next().ok_or_else(wrong)?;
-            *arg = word.parse().map_err(|_| wrong())?;
-        }
-        match words.next() {
-            Some(_) => Err(wrong()),
-            None => Ok(step),
-        }
+impl fmt::Display for NotASchedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a part of a schedule: {:?}", self.part)
     }
 }
 
-#[test]
-fn the_table_of_verbs_is_in_their_order() {
-    for (at, (verb, name, _, _)) in VERBS.iter().enumerate() {
-        assert_eq!((*verb as usize, verb.name()), (at, *name));
+impl std::error::Error for NotASchedule {}
+
+impl FromStr for Step {
+    type Err = NotASchedule;
+
+    fn from_str(text: &str) -> Result<Step, NotASchedule> {
+        let wrong = || NotASchedule { part: text.into() };
+        parse(text.trim()).ok_or_else(wrong)
     }
+}
+
+fn parse(text: &str) -> Option<Step> {
+    for verb in Verb::ALL {
+        if let Some((at, to)) = verb.sign().and_then(|sign| text.split_once(sign)) {
+            let (at, to) = (at.trim().parse().ok()?, to.trim().parse().ok()?);
+            return Some(Step::new(*verb, at, [to, 0]));
+        }
+    }
+    let (at, rest) = text.split_once(':')?;
+    let mut words = rest.split_whitespace();
+    let name = words.next()?;
+    let verb = *Verb::ALL.iter().find(|verb| verb.name() == name)?;
+    let mut step = Step::new(verb, at.trim().parse().ok()?, [0; 2]);
+    for arg in step.args.iter_mut().take(verb.arity()) {
+        *arg = words.next()?.parse().ok()?;
+    }
+    words.next().is_none().then_some(step)
 }

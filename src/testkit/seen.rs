@@ -1,0 +1,183 @@
+//! What a replica has seen: the operations visible to it, and which of them had seen which.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use super::events::{Events, Log, OpId};
+
+/// One visible operation.
+#[derive(Debug)]
+pub struct Visible<'a, Op> {
+    id: OpId,
+    op: Held<'a, Op>,
+    event: u32,
+    /// Its place among those that were made of one operation by [`Seen::project`].
+    part: u32,
+}
+
+#[derive(Debug)]
+enum Held<'a, Op> {
+    Lent(&'a Op),
+    Own(Op),
+}
+
+impl<Op> Visible<'_, Op> {
+    /// Its name in reports.
+    pub fn id(&self) -> OpId {
+        self.id
+    }
+
+    /// The operation.
+    pub fn op(&self) -> &Op {
+        match &self.op {
+            Held::Lent(op) => op,
+            Held::Own(op) => op,
+        }
+    }
+
+    /// The place of the replica that did it; a restart under a new id keeps the place.
+    pub fn replica(&self) -> u16 {
+        self.id.replica
+    }
+
+    /// A number that no other visible operation has, the same in all views of one execution.
+    pub fn key(&self) -> u64 {
+        u64::from(self.event) << 32 | u64::from(self.part)
+    }
+}
+
+/// What operations any one had seen.
+trait Past {
+    fn past(&self, event: usize) -> &Events;
+}
+
+impl<Op: Debug> Past for Log<Op> {
+    fn past(&self, event: usize) -> &Events {
+        &self.get(event).past
+    }
+}
+
+/// Pairs of elements in the order in which they were shown, over a whole execution.
+pub(crate) type Orders = RefCell<BTreeSet<(u64, u64)>>;
+
+/// All that one replica has seen; the kit keeps this account itself.
+///
+/// The operations come in the order in which they were done, so that each comes after its past.
+pub struct Seen<'a, Op> {
+    visible: Vec<Visible<'a, Op>>,
+    pasts: &'a dyn Past,
+    orders: Option<&'a Orders>,
+}
+
+impl<'a, Op: Debug> Seen<'a, Op> {
+    pub(crate) fn new(
+        log: &'a Log<Op>,
+        events: &Events,
+        orders: Option<&'a Orders>,
+    ) -> Seen<'a, Op> {
+        let visible = |number: usize| {
+            let event = log.get(number);
+            Visible {
+                id: event.id,
+                op: Held::Lent(&event.op),
+                event: number as u32,
+                part: 0,
+            }
+        };
+        Seen {
+            visible: events.iter().map(visible).collect(),
+            pasts: log,
+            orders,
+        }
+    }
+}
+
+impl<'a, Op> Seen<'a, Op> {
+    /// The visible operations; each comes after those it had seen.
+    pub fn iter(&self) -> std::slice::Iter<'_, Visible<'a, Op>> {
+        self.visible.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.visible.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.visible.is_empty()
+    }
+
+    /// Whether the author of `b` had seen `a` when it did `b`.
+    pub fn happened_before(&self, a: &Visible<'_, Op>, b: &Visible<'_, Op>) -> bool {
+        match a.event == b.event {
+            true => a.part < b.part,
+            false => self.pasts.past(b.event as usize).has(a.event as usize),
+        }
+    }
+
+    /// Whether neither had seen the other.
+    pub fn concurrent(&self, a: &Visible<'_, Op>, b: &Visible<'_, Op>) -> bool {
+        a.key() != b.key() && !self.happened_before(a, b) && !self.happened_before(b, a)
+    }
+
+    /// The operations of one place.
+    pub fn by(&self, replica: u16) -> impl Iterator<Item = &Visible<'a, Op>> {
+        let at = move |visible: &&Visible<'a, Op>| visible.replica() == replica;
+        self.visible.iter().filter(at)
+    }
+
+    /// The same history read as other operations: what each stands for, in order.
+    ///
+    /// For structs (the operations on one field), keys (those on one key) and updates that do
+    /// several things at once.
+    pub fn project<To, I: IntoIterator<Item = To>>(
+        &self,
+        mut of: impl FnMut(&Op) -> I,
+    ) -> Seen<'a, To> {
+        let mut visible: Vec<Visible<'a, To>> = Vec::new();
+        for one in &self.visible {
+            let first = match visible.last() {
+                Some(last) if last.event == one.event => last.part + 1,
+                _ => 0,
+            };
+            let parts = of(one.op()).into_iter().zip(first..);
+            visible.extend(parts.map(|(op, part)| Visible {
+                id: one.id,
+                op: Held::Own(op),
+                event: one.event,
+                part,
+            }));
+        }
+        Seen {
+            visible,
+            pasts: self.pasts,
+            orders: self.orders,
+        }
+    }
+
+    /// Notes that `a` was shown before `b` (two keys of elements); false if the opposite was ever
+    /// shown in this execution, at any replica.
+    pub fn shown_in_order(&self, a: u64, b: u64) -> bool {
+        let Some(orders) = self.orders else {
+            return true;
+        };
+        let mut orders = orders.borrow_mut();
+        if orders.contains(&(b, a)) {
+            return false;
+        }
+        orders.insert((a, b));
+        true
+    }
+}
+
+impl<Op: Debug> Debug for Seen<'_, Op> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let each = self
+            .visible
+            .iter()
+            .map(|one| (one.id.to_string(), one.op()));
+        f.debug_map().entries(each).finish()
+    }
+}

@@ -1,0 +1,194 @@
+//! Where all choices come from.
+
+use crate::env::SplitMix64;
+
+/// A source of choices: random, enumerated, replayed or read from bytes.
+///
+/// The choices of one operation are one number, in mixed radix with the first choice as the lowest
+/// digit; a schedule stores that number (`0:do 17`), the search counts through them, and it is the
+/// same operation for all.
+#[derive(Debug)]
+pub struct Source<'a> {
+    engine: Engine<'a>,
+    unique: u64,
+}
+
+#[derive(Debug)]
+enum Engine<'a> {
+    Random(SplitMix64),
+    Number {
+        left: u64,
+        span: u64,
+        rest: SplitMix64,
+    },
+    Odometer {
+        odometer: &'a mut Odometer,
+        at: usize,
+    },
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Source<'a> {
+    /// Choices from a seed, the same on every machine and in every release.
+    pub fn random(seed: u64) -> Source<'static> {
+        Source::of(Engine::Random(SplitMix64::new(seed)))
+    }
+
+    /// The choices held in `number`; those beyond 32 bits of choice follow from it at random.
+    pub fn number(number: u64) -> Source<'static> {
+        Source::of(Engine::Number {
+            left: number,
+            span: 1,
+            rest: SplitMix64::new(number),
+        })
+    }
+
+    /// The choices that `odometer` stands at.
+    pub fn odometer(odometer: &'a mut Odometer) -> Source<'a> {
+        Source::of(Engine::Odometer { odometer, at: 0 })
+    }
+
+    /// Choices from bytes, of a fuzzer for example; zeros when they are used up.
+    pub fn bytes(bytes: &'a [u8]) -> Source<'a> {
+        Source::of(Engine::Bytes(bytes))
+    }
+
+    fn of(engine: Engine<'a>) -> Source<'a> {
+        Source { engine, unique: 0 }
+    }
+
+    pub(crate) fn with_unique(mut self, first: u64) -> Source<'a> {
+        self.unique = first;
+        self
+    }
+
+    /// A number below `n`; 0 if `n` is 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        if n <= 1 {
+            return 0;
+        }
+        match &mut self.engine {
+            Engine::Random(random) => random.next_u64() % n,
+            Engine::Number { left, span, rest } => {
+                if *span > u64::from(u32::MAX) {
+                    return rest.next_u64() % n;
+                }
+                *span = span.saturating_mul(n);
+                let digit = *left % n;
+                *left /= n;
+                digit
+            }
+            Engine::Odometer { odometer, at } => {
+                *at += 1;
+                odometer.digit(*at - 1, n)
+            }
+            Engine::Bytes(bytes) => take(bytes, n),
+        }
+    }
+
+    /// One of `choices`; `None` if there are none.
+    pub fn pick<'c, T>(&mut self, choices: &'c [T]) -> Option<&'c T> {
+        choices.get(self.below(choices.len() as u64) as usize)
+    }
+
+    /// True in `part` of `whole` cases.
+    pub fn chance(&mut self, part: u64, whole: u64) -> bool {
+        self.below(whole) < part
+    }
+
+    /// A number that no other operation of the execution gets; small at first.
+    pub fn unique(&mut self) -> u64 {
+        self.unique += 1;
+        self.unique
+    }
+
+    /// Whether the choices are used up: always false but for bytes.
+    pub fn is_spent(&self) -> bool {
+        matches!(self.engine, Engine::Bytes([]))
+    }
+}
+
+/// A number below `n` from as few bytes as hold it.
+fn take(bytes: &mut &[u8], n: u64) -> u64 {
+    let mut value = 0;
+    let mut reach = 1_u64;
+    while reach < n {
+        let Some((first, rest)) = bytes.split_first() else {
+            break;
+        };
+        *bytes = rest;
+        value = value << 8 | u64::from(*first);
+        reach = reach.saturating_mul(256);
+    }
+    value % n
+}
+
+/// Counts through all choices that something asks for.
+///
+/// # Examples
+/// ```
+/// use commute::testkit::{Odometer, Source};
+///
+/// let mut odometer = Odometer::new();
+/// let mut all = Vec::new();
+/// loop {
+///     let mut source = Source::odometer(&mut odometer);
+///     let first = source.below(2);
+///     all.push((first, if first == 1 { source.below(3) } else { 0 }));
+///     if !odometer.advance() {
+///         break;
+///     }
+/// }
+/// assert_eq!(all, [(0, 0), (1, 0), (1, 1), (1, 2)]);
+/// ```
+#[derive(Clone, Default, Debug)]
+pub struct Odometer {
+    /// Each digit with its radix.
+    digits: Vec<(u64, u64)>,
+}
+
+impl Odometer {
+    /// Stands at the first of all choices.
+    pub fn new() -> Odometer {
+        Odometer::default()
+    }
+
+    fn digit(&mut self, at: usize, n: u64) -> u64 {
+        match self.digits.get_mut(at) {
+            Some((digit, radix)) => {
+                *radix = n;
+                (*digit).min(n - 1)
+            }
+            None => {
+                self.digits.push((0, n));
+                0
+            }
+        }
+    }
+
+    /// Moves to the next choices; false if there are none.
+    pub fn advance(&mut self) -> bool {
+        while let Some((digit, radix)) = self.digits.last_mut() {
+            *digit += 1;
+            if digit < radix {
+                return true;
+            }
+            self.digits.pop();
+        }
+        false
+    }
+
+    /// The number for [`Source::number`] that gives these choices; `None` beyond 32 bits.
+    pub fn number(&self) -> Option<u64> {
+        let mut number = 0_u64;
+        let mut span = 1_u64;
+        for (digit, radix) in &self.digits {
+            if span > u64::from(u32::MAX) {
+                return None;
+            }
+            number = number.checked_add(digit.checked_mul(span)?)?;
+            span = span.checked_mul(*radix)?;
+        }
+        Some(number)
+    }
+}
