@@ -4,6 +4,7 @@
 mod events;
 mod failure;
 mod fingerprint;
+mod history_builder;
 mod law;
 mod name;
 mod schedule;
@@ -17,6 +18,7 @@ mod subject;
 pub use events::{Events, OpId};
 pub use failure::{Broken, Failure};
 pub use fingerprint::Fingerprint;
+pub use history_builder::History;
 pub use law::{Law, Laws};
 pub use schedule::Schedule;
 pub use seen::{Seen, Visible};
