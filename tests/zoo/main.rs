@@ -1,0 +1,9 @@
+//! The zoo: types with one fault each, and right ones, by which the kit itself is tested.
+#![cfg(feature = "testkit")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    missing_docs,
+    reason = "a test: nothing here is called from outside"
+)]
+
