@@ -44,6 +44,8 @@ pub struct Entry {
     pub kind: Kind,
     /// Replicas and steps of the exhaustive search.
     pub scope: (u32, usize),
+    /// Whether two runs find the same: not so where chance is the fault.
+    pub steady: bool,
     pub run: Box<dyn Fn(&Task) -> Report + Send + Sync>,
 }
 
@@ -59,6 +61,7 @@ pub fn entry<T: Subject>(
         fault,
         kind,
         scope: (2, 4),
+        steady: true,
         run: Box::new(move |task| run(task, capabilities())),
     }
 }
@@ -67,6 +70,12 @@ impl Entry {
     /// The same with another scope of the exhaustive search.
     pub fn scope(mut self, replicas: u32, steps: usize) -> Entry {
         self.scope = (replicas, steps);
+        self
+    }
+
+    /// The same, of which two runs may find different things.
+    pub fn unsteady(mut self) -> Entry {
+        self.steady = false;
         self
     }
 }

@@ -7,3 +7,16 @@
     reason = "a test: nothing here is called from outside"
 )]
 
+mod bytes;
+mod counters;
+mod dotted;
+mod entry;
+mod extremes;
+mod flags;
+mod kept_sets;
+mod matrix;
+mod meaning;
+mod plain_sets;
+mod registers;
+mod sets;
+mod siblings;
