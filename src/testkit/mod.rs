@@ -6,6 +6,7 @@ mod failure;
 mod fingerprint;
 mod law;
 mod name;
+mod replica;
 mod schedule;
 mod seen;
 mod source;
@@ -13,11 +14,13 @@ pub mod spec;
 mod step;
 mod story;
 mod subject;
+mod types;
 
 pub use events::{Events, OpId};
 pub use failure::{Broken, Failure};
 pub use fingerprint::Fingerprint;
 pub use law::{Law, Laws};
+pub use replica::{Edits, Exercise, Meaning};
 pub use schedule::Schedule;
 pub use seen::{Seen, Visible};
 pub use source::{Odometer, Source};
@@ -27,3 +30,4 @@ pub use subject::{
     Applied, Collecting, Delivery, DeltaBased, Gaps, OpBased, Outcome, Persisted, Rejected,
     Specified, StateBased, Subject, Verdict, Versioned,
 };
+pub use types::{Sample, SetOp, TextOp};

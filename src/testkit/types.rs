@@ -1,0 +1,194 @@
+//! The crate's own types as subjects.
+
+use std::fmt::{self, Debug};
+
+use super::replica::Exercise;
+use super::source::Source;
+use crate::codec::Key;
+use crate::counter::{GCounter, PnCounter};
+use crate::kernel::{EditError, EditView};
+use crate::set::OrSet;
+use crate::text::{Chars, Text};
+
+/// Amounts: one and more than one, and nothing.
+impl Exercise for GCounter {
+    type Op = u64;
+
+    fn choose(&self, source: &mut Source<'_>) -> Option<u64> {
+        source.pick(&[1, 3, 0]).copied()
+    }
+
+    fn perform(counter: &mut EditView<'_, GCounter>, amount: &u64) -> Result<(), EditError> {
+        counter.add(*amount)
+    }
+}
+
+impl Exercise for PnCounter {
+    type Op = i64;
+
+    fn choose(&self, source: &mut Source<'_>) -> Option<i64> {
+        source.pick(&[1, -1, 3, -2, 0]).copied()
+    }
+
+    fn perform(counter: &mut EditView<'_, PnCounter>, amount: &i64) -> Result<(), EditError> {
+        match *amount < 0 {
+            true => counter.subtract(amount.unsigned_abs()),
+            false => counter.add(amount.unsigned_abs()),
+        }
+    }
+}
+
+/// A type with values to test with.
+pub trait Sample: Sized {
+    /// The value for `number`, another one for each.
+    fn sample(number: u8) -> Self;
+}
+
+macro_rules! samples {
+    ($($number:ty),*) => {
+        $(impl Sample for $number {
+            fn sample(number: u8) -> $number {
+                number as $number
+            }
+        })*
+    };
+}
+
+samples!(u8, u16, u32, u64, u128, i8, i16, i32, i64, i128);
+
+/// The first one is empty.
+impl Sample for String {
+    fn sample(number: u8) -> String {
+        "x".repeat(usize::from(number))
+    }
+}
+
+/// What a user does to a set.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum SetOp<T> {
+    /// Adds it, present or not.
+    Insert(T),
+    /// Removes it, present or not.
+    Remove(T),
+    /// Removes all.
+    Clear,
+}
+
+/// Two elements, so that operations meet.
+const ELEMENTS: u64 = 2;
+
+impl<T: Key + Sample + Debug> Exercise for OrSet<T> {
+    type Op = SetOp<T>;
+
+    fn choose(&self, source: &mut Source<'_>) -> Option<SetOp<T>> {
+        if source.below(2) == 0 {
+            return Some(SetOp::Insert(T::sample(source.below(ELEMENTS) as u8)));
+        }
+        Some(match source.below(ELEMENTS + 1) {
+            ELEMENTS => SetOp::Clear,
+            element => SetOp::Remove(T::sample(element as u8)),
+        })
+    }
+
+    fn perform(set: &mut EditView<'_, OrSet<T>>, op: &SetOp<T>) -> Result<(), EditError> {
+        match op {
+            SetOp::Insert(value) => set.insert(value.clone()).map(drop),
+            SetOp::Remove(value) => set.remove(value).map(drop),
+            SetOp::Clear => set.clear(),
+        }
+    }
+}
+
+/// What a user does to a text: deletes some characters and inserts others in their place.
+///
+/// Every inserted character is another one of the whole execution, so that the order shows.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TextOp {
+    /// The position, in characters.
+    pub at: usize,
+    /// The character before it.
+    pub left: Option<char>,
+    /// The characters that are deleted from there on.
+    pub deleted: String,
+    /// The characters that are put there.
+    pub inserted: String,
+    /// The character after those that are deleted.
+    pub right: Option<char>,
+}
+
+impl Debug for TextOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TextOp {
+            at,
+            deleted,
+            inserted,
+            ..
+        } = self;
+        match (deleted.is_empty(), inserted.is_empty()) {
+            (true, _) => write!(f, "insert {inserted:?} at {at}"),
+            (_, true) => write!(f, "delete {deleted:?} at {at}"),
+            _ => write!(f, "replace {deleted:?} at {at} by {inserted:?}"),
+        }
+    }
+}
+
+/// Typing, pasting, deleting and replacing.
+impl Exercise for Text {
+    type Op = TextOp;
+
+    fn choose(&self, source: &mut Source<'_>) -> Option<TextOp> {
+        let len = self.len::<Chars>().0;
+        let kind = match len {
+            0 => 0,
+            _ => source.below(3),
+        };
+        let (most, deletes) = match kind {
+            0 => (len + 1, false),
+            _ => (len, true),
+        };
+        let at = source.below(most as u64) as usize;
+        let gone = match deletes {
+            true => 1 + source.below(2.min((len - at) as u64)) as usize,
+            false => 0,
+        };
+        let new = match kind {
+            1 => 0,
+            _ => 1 + source.below(2),
+        };
+        let shown: Vec<char> = self.chars().collect();
+        Some(TextOp {
+            at,
+            left: at.checked_sub(1).and_then(|at| shown.get(at)).copied(),
+            deleted: shown.iter().skip(at).take(gone).collect(),
+            inserted: (0..new).map(|_| letter(source.unique())).collect(),
+            right: shown.get(at + gone).copied(),
+        })
+    }
+
+    fn perform(text: &mut EditView<'_, Text>, op: &TextOp) -> Result<(), EditError> {
+        let range = Chars(op.at)..Chars(op.at + op.deleted.chars().count());
+        match (op.deleted.is_empty(), op.inserted.is_empty()) {
+            (true, _) => text.insert(range.start, &op.inserted),
+            (_, true) => text.delete(range),
+            _ => text.replace(range, &op.inserted),
+        }
+    }
+}
+
+/// Another character for each number, of one to four bytes and one or two UTF-16 units.
+fn letter(number: u64) -> char {
+    let number = number as u32 % 0x1000;
+    let code = match number % 6 {
+        1 | 3 | 5 if number < 52 => u32::from('a') + number / 2,
+        0 | 3 => 0x400 + number,
+        1 | 4 => 0x4e00 + number,
+        _ => 0x1_f000 + number,
+    };
+    char::from_u32(code).unwrap_or('?')
+}
+
+#[test]
+fn letters_are_all_different() {
+    let all: std::collections::BTreeSet<char> = (0..0x1000).map(letter).collect();
+    assert_eq!(all.len(), 0x1000);
+}
