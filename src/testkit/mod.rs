@@ -20,6 +20,7 @@ pub use events::{Events, OpId};
 pub use failure::{Broken, Failure};
 pub use fingerprint::Fingerprint;
 pub use law::{Law, Laws};
+pub(crate) use name::short;
 pub use replica::{Edits, Exercise, Meaning};
 pub use schedule::Schedule;
 pub use seen::{Seen, Visible};

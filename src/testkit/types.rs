@@ -176,19 +176,30 @@ impl Exercise for Text {
 }
 
 /// Another character for each number, of one to four bytes and one or two UTF-16 units.
+///
+/// The engines put into the lowest 3 bits which one it is of its operation, into the next 6 its
+/// replica, into the next 40 which operation of the replica it is, and above these how often the
+/// replica was restarted. All are different for 256 operations of each and 8 restarts.
 fn letter(number: u64) -> char {
-    let number = number as u32 % 0x1000;
-    let code = match number % 6 {
-        1 | 3 | 5 if number < 52 => u32::from('a') + number / 2,
-        0 | 3 => 0x400 + number,
-        1 | 4 => 0x4e00 + number,
-        _ => 0x1_f000 + number,
+    let number = (number as u32 & 0x1_ffff) + (number >> 49 & 7) as u32 * 0x2_0000;
+    let (nth, place, done) = (number & 7, number >> 3 & 63, number >> 9);
+    let early = done << 6 | place;
+    let code = match nth {
+        1 if place < 4 && done < 6 => u32::from('a') + done * 4 + place,
+        1 if done < 32 => 0x3400 + early,
+        2 if done < 32 && place & 1 == 0 => 0x4e00 + early,
+        3 if done < 8 => 0x400 + early,
+        _ => 0x1_0000 + number,
     };
     char::from_u32(code).unwrap_or('?')
 }
 
 #[test]
 fn letters_are_all_different() {
-    let all: std::collections::BTreeSet<char> = (0..0x1000).map(letter).collect();
-    assert_eq!(all.len(), 0x1000);
+    let restarts = [0, 1, 7].map(|restarts| restarts << 49);
+    let numbers = restarts.iter().flat_map(|first| *first..*first + 0x2_0000);
+    let all: std::collections::BTreeSet<char> = numbers.map(letter).collect();
+    assert_eq!(all.len(), 3 * 0x2_0000);
+    let widths: std::collections::BTreeSet<usize> = all.iter().map(|c| c.len_utf8()).collect();
+    assert_eq!(widths.len(), 4);
 }
