@@ -4,6 +4,7 @@
 mod events;
 mod failure;
 mod fingerprint;
+mod history_builder;
 mod law;
 mod name;
 mod replica;
@@ -19,6 +20,7 @@ mod types;
 pub use events::{Events, OpId};
 pub use failure::{Broken, Failure};
 pub use fingerprint::Fingerprint;
+pub use history_builder::History;
 pub use law::{Law, Laws};
 pub(crate) use name::short;
 pub use replica::{Edits, Exercise, Meaning};
