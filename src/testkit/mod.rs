@@ -33,4 +33,4 @@ pub use subject::{
     Applied, Collecting, Delivery, DeltaBased, Gaps, OpBased, Outcome, Persisted, Rejected,
     Specified, StateBased, Subject, Verdict, Versioned,
 };
-pub use types::{Sample, SetOp, TextOp};
+pub use types::{Sample, TextOp};

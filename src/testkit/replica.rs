@@ -27,7 +27,7 @@ use crate::replica::{self, Delta, Replica, State};
 #[cfg_attr(feature = "derive", doc = "```")]
 #[cfg_attr(not(feature = "derive"), doc = "```ignore")]
 /// use commute::kernel::EditError;
-/// use commute::testkit::{Exercise, SetOp, Source};
+/// use commute::testkit::{Exercise, Source, spec::SetOp};
 /// use commute::{GCounter, OrSet, Replicated};
 ///
 /// #[derive(Replicated)]
@@ -85,6 +85,29 @@ pub trait Exercise: Replicated<View: Debug + PartialEq + 'static> {
 }
 
 /// What the view of a replicated type means.
+///
+/// # Examples
+#[cfg_attr(feature = "derive", doc = "```")]
+#[cfg_attr(not(feature = "derive"), doc = "```ignore")]
+/// # use commute::kernel::EditError;
+/// use commute::testkit::{Exercise, Meaning, Seen, Source, Verdict, spec};
+/// # use commute::{GCounter, Replicated};
+/// # #[derive(Replicated)]
+/// # struct Board { visits: GCounter }
+/// # impl Exercise for Board {
+/// #     type Op = u64;
+/// #     fn choose(&self, source: &mut Source<'_>) -> Option<u64> { self.visits.choose(source) }
+/// #     fn perform(board: &mut BoardEdit<'_>, op: &u64) -> Result<(), EditError> {
+/// #         GCounter::perform(&mut board.visits(), op)
+/// #     }
+/// # }
+///
+/// impl Meaning for Board {
+///     fn judge(seen: &Seen<'_, u64>, got: &BoardView) -> Verdict {
+///         spec::sum(seen, &got.visits)
+///     }
+/// }
+/// ```
 pub trait Meaning: Exercise {
     /// Judges what a replica shows that has seen `seen`; an update's operations come in order.
     fn judge(seen: &Seen<'_, Self::Op>, got: &Self::View) -> Verdict;
@@ -503,7 +526,7 @@ mod tests {
         let delta = update(
             &mut now,
             &Edits {
-                operations: vec![super::super::SetOp::Insert(0)],
+                operations: vec![super::super::spec::SetOp::Insert(0)],
                 fails: false,
             },
         );

@@ -1,9 +1,13 @@
 //! The crate's own types as subjects.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Debug};
 
-use super::replica::Exercise;
+use super::replica::{Exercise, Meaning};
+use super::seen::Seen;
 use super::source::Source;
+use super::spec::{self, AsListOps, Level, ListOp, SetOp};
+use super::subject::Verdict;
 use crate::codec::Key;
 use crate::counter::{GCounter, PnCounter};
 use crate::kernel::{EditError, EditView};
@@ -23,6 +27,12 @@ impl Exercise for GCounter {
     }
 }
 
+impl Meaning for GCounter {
+    fn judge(seen: &Seen<'_, u64>, got: &u128) -> Verdict {
+        spec::sum(seen, &i128::try_from(*got).unwrap_or(i128::MAX))
+    }
+}
+
 impl Exercise for PnCounter {
     type Op = i64;
 
@@ -35,6 +45,12 @@ impl Exercise for PnCounter {
             true => counter.subtract(amount.unsigned_abs()),
             false => counter.add(amount.unsigned_abs()),
         }
+    }
+}
+
+impl Meaning for PnCounter {
+    fn judge(seen: &Seen<'_, i64>, got: &i128) -> Verdict {
+        spec::sum(seen, got)
     }
 }
 
@@ -63,17 +79,6 @@ impl Sample for String {
     }
 }
 
-/// What a user does to a set.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum SetOp<T> {
-    /// Adds it, present or not.
-    Insert(T),
-    /// Removes it, present or not.
-    Remove(T),
-    /// Removes all.
-    Clear,
-}
-
 /// Two elements, so that operations meet.
 const ELEMENTS: u64 = 2;
 
@@ -96,6 +101,12 @@ impl<T: Key + Sample + Debug> Exercise for OrSet<T> {
             SetOp::Remove(value) => set.remove(value).map(drop),
             SetOp::Clear => set.clear(),
         }
+    }
+}
+
+impl<T: Key + Sample + Debug> Meaning for OrSet<T> {
+    fn judge(seen: &Seen<'_, SetOp<T>>, got: &BTreeSet<T>) -> Verdict {
+        spec::add_wins(seen, got)
     }
 }
 
@@ -129,6 +140,24 @@ impl Debug for TextOp {
             (_, true) => write!(f, "delete {deleted:?} at {at}"),
             _ => write!(f, "replace {deleted:?} at {at} by {inserted:?}"),
         }
+    }
+}
+
+impl AsListOps for TextOp {
+    type Element = char;
+
+    fn as_list_ops(&self) -> Vec<ListOp<char>> {
+        let mut ops: Vec<ListOp<char>> = self.deleted.chars().map(ListOp::Delete).collect();
+        let mut left = self.left;
+        for value in self.inserted.chars() {
+            ops.push(ListOp::Insert {
+                left,
+                value,
+                right: self.right,
+            });
+            left = Some(value);
+        }
+        ops
     }
 }
 
@@ -172,6 +201,14 @@ impl Exercise for Text {
             (_, true) => text.delete(range),
             _ => text.replace(range, &op.inserted),
         }
+    }
+}
+
+/// The strong list specification, and that what is typed forwards stays together.
+impl Meaning for Text {
+    fn judge(seen: &Seen<'_, TextOp>, got: &String) -> Verdict {
+        let together = spec::non_interleaving(Level::Forward);
+        spec::strong_list(seen, got).and(|| together(seen, got))
     }
 }
 
