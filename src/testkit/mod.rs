@@ -15,6 +15,7 @@ mod pulse;
 mod random;
 mod report;
 mod run;
+mod replica;
 mod schedule;
 mod seen;
 mod settings;
@@ -25,6 +26,7 @@ mod step;
 mod story;
 mod subject;
 mod world;
+mod types;
 
 pub use capabilities::Capabilities;
 pub use coverage::{Coverage, Mark};
@@ -37,6 +39,8 @@ pub use history_builder::History;
 pub use law::{Law, Laws};
 pub use random::{Random, RandomSearch};
 pub use report::Report;
+pub(crate) use name::short;
+pub use replica::{Edits, Exercise, Meaning};
 pub use schedule::Schedule;
 pub use seen::{Seen, Visible};
 pub use source::{Odometer, Source};
@@ -46,3 +50,4 @@ pub use subject::{
     Applied, Collecting, Delivery, DeltaBased, Gaps, OpBased, Outcome, Persisted, Rejected,
     Specified, StateBased, Subject, Verdict, Versioned,
 };
+pub use types::{Sample, TextOp};
