@@ -48,6 +48,8 @@ pub struct ExhaustiveSearch<T: Subject> {
     steps: usize,
     states_max: usize,
     time_max: Option<Duration>,
+    /// A number of states after which the search has done its duty, if it is complete to a depth.
+    budget: Option<(usize, usize)>,
 }
 
 impl Explore {
@@ -86,6 +88,7 @@ impl<T: Subject> ExhaustiveSearch<T> {
             steps: 6,
             states_max: 5_000_000,
             time_max: None,
+            budget: None,
         }
     }
 
@@ -109,6 +112,13 @@ impl<T: Subject> ExhaustiveSearch<T> {
     #[must_use]
     pub fn states_max(mut self, states: usize) -> Self {
         self.states_max = states;
+        self
+    }
+
+    /// Stops after so many states; that is no failure if the search is complete to `depth` by then.
+    #[must_use]
+    pub fn states_budget(mut self, states: usize, depth: usize) -> Self {
+        self.budget = Some((states, depth));
         self
     }
 
@@ -142,6 +152,7 @@ struct Search<T: Subject> {
 
 /// Why a level was not finished.
 enum End {
+    Enough,
     Failed(Box<Broken>, Schedule),
     Budget(String),
 }
@@ -181,6 +192,7 @@ impl<T: Subject> Search<T> {
         for depth in 1..=self.settings.steps {
             match self.next_level(level, depth, pulse) {
                 Ok(next) => level = next,
+                Err(End::Enough) => break,
                 Err(End::Budget(why)) => {
                     self.report.inconclusive = Some(why);
                     break;
@@ -237,7 +249,15 @@ impl<T: Subject> Search<T> {
                 self.reached.len()
             ))
         };
-        if self.reached.len() > self.settings.states_max {
+        let states = self.reached.len();
+        match self.settings.budget {
+            Some((most, least)) if states > most && depth > least => return Err(End::Enough),
+            Some((most, _)) if states > 20 * most => {
+                return Err(stopped("the number of states"));
+            }
+            _ => {}
+        }
+        if states > self.settings.states_max {
             return Err(stopped("the number of states"));
         }
         if self

@@ -25,6 +25,7 @@ pub mod spec;
 mod step;
 mod story;
 mod subject;
+mod suite;
 mod types;
 mod world;
 
@@ -50,4 +51,5 @@ pub use subject::{
     Applied, Collecting, Delivery, DeltaBased, Gaps, OpBased, Outcome, Persisted, Rejected,
     Specified, StateBased, Subject, Verdict, Versioned,
 };
+pub use suite::{Suite, SuiteReport};
 pub use types::{Sample, TextOp};
