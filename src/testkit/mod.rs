@@ -1,6 +1,7 @@
 //! The convergence test kit.
 #![allow(missing_docs, unused)]
 
+mod diagram;
 mod events;
 mod failure;
 mod fingerprint;
@@ -15,6 +16,7 @@ mod step;
 mod story;
 mod subject;
 
+pub use diagram::Style;
 pub use events::{Events, OpId};
 pub use failure::{Broken, Failure};
 pub use fingerprint::Fingerprint;
