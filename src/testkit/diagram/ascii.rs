@@ -126,6 +126,24 @@ struct Columns<'f> {
     width: usize,
 }
 
+/// One line of the drawing.
+struct Row {
+    number: String,
+    cells: String,
+    effect: String,
+}
+
+impl Row {
+    fn new(number: &str, cells: &[char], effect: String) -> Row {
+        let cells: String = cells.iter().collect();
+        Row {
+            number: number.into(),
+            cells: cells.trim_end().into(),
+            effect,
+        }
+    }
+}
+
 /// What stands in a column when a replica did an operation.
 fn did(op: &str, made: &Result<String, String>) -> (String, String) {
     match made {
@@ -161,15 +179,38 @@ impl<'f> Columns<'f> {
             failure,
             glyphs,
             replicas,
-            width: needed.max().unwrap_or(0).clamp(14, most),
+            // Even, so that dashes meet the heads of their arrows.
+            width: needed
+                .max()
+                .unwrap_or(0)
+                .clamp(14, most)
+                .next_multiple_of(2),
         }
     }
 
     /// Draws the steps; returns the operations that had to be cut, with their steps.
     fn draw(&self, out: &mut String) -> Vec<(usize, String)> {
+        let mut rows = Vec::new();
+        let cut = self.rows(&mut rows);
+        // The last column is as wide as what stands in it.
+        let used = rows.iter().map(|row| width(&row.cells)).max().unwrap_or(0) + 3;
+        for Row {
+            number,
+            cells,
+            effect,
+        } in rows
+        {
+            let row = format!("{number:>STEP_WIDTH$}  {cells:<used$}{}", flat(&effect));
+            out.push_str(row.trim_end());
+            out.push('\n');
+        }
+        cut
+    }
+
+    fn rows(&self, out: &mut Vec<Row>) -> Vec<(usize, String)> {
         let mut head = self.idle(' ');
         (0..self.replicas).for_each(|at| self.put(&mut head, at, &format!("r{at}")));
-        self.row(out, "step", &head, "");
+        out.push(Row::new("step", &head, String::new()));
         let mut cut = Vec::new();
         for line in &self.failure.story.lines {
             self.line(out, line, &mut cut);
@@ -179,15 +220,8 @@ impl<'f> Columns<'f> {
         if let Some(at) = self.failure.broken.at {
             self.put(&mut last, at, &wrong);
         }
-        self.row(out, &wrong, &last, &beside(self.failure));
+        out.push(Row::new(&wrong, &last, beside(self.failure)));
         cut
-    }
-
-    fn row(&self, out: &mut String, number: &str, cells: &[char], effect: &str) {
-        let cells: String = cells.iter().collect();
-        let row = format!("{number:>STEP_WIDTH$}  {cells}{}", flat(effect));
-        out.push_str(row.trim_end());
-        out.push('\n');
     }
 
     /// In which no replica does anything.
@@ -206,26 +240,18 @@ impl<'f> Columns<'f> {
         }
     }
 
-    fn line(&self, out: &mut String, line: &Line, cut_ops: &mut Vec<(usize, String)>) {
+    fn line(&self, out: &mut Vec<Row>, line: &Line, cut_ops: &mut Vec<(usize, String)>) {
         let number = line.step.to_string();
         let mut cells = self.idle(self.glyphs.idle);
         let effect = match &line.deed {
             Deed::Did { at, op, made } => {
-                let (text, name) = did(op, made);
-                let room = self.width - 2;
-                let left = room - width(&name) - usize::from(!name.is_empty()) * 2;
-                if width(&text) > left {
+                if !self.operation(&mut cells, *at, op, made) {
                     cut_ops.push((line.step, op.clone()));
                 }
-                let cell = format!(
-                    "{:<pad$}{name}",
-                    cut(&text, left),
-                    pad = room - width(&name)
-                );
-                self.put(&mut cells, *at, &cell);
-                made.as_ref()
-                    .err()
-                    .map_or(String::new(), |why| format!("r{at}: {why}"))
+                match made {
+                    Ok(_) => String::new(),
+                    Err(why) => format!("r{at}: {why}"),
+                }
             }
             Deed::Moved {
                 from,
@@ -241,15 +267,7 @@ impl<'f> Columns<'f> {
                 payload,
                 letter,
             } => {
-                let glyphs = self.glyphs;
-                let [knot, line, head] = [glyphs.knot, glyphs.line, glyphs.to_right];
-                let room = self.width - 8;
-                let text = cut(&format!("{payload} {letter}"), room);
-                self.put(
-                    &mut cells,
-                    *from,
-                    &format!("{knot}{line} {text} {line}{head}"),
-                );
+                self.departure(&mut cells, *from, &format!("{payload} {letter}"));
                 String::new()
             }
             Deed::Took {
@@ -277,10 +295,38 @@ impl<'f> Columns<'f> {
                 text.clone()
             }
         };
-        self.row(out, &number, &cells, &effect);
+        out.push(Row::new(&number, &cells, effect));
     }
 
-    /// An arrow between two columns with `text` near its start; a `line` of spaces is dashed.
+    /// What replica `at` did and the name it got; false if that had to be cut.
+    fn operation(
+        &self,
+        cells: &mut [char],
+        at: usize,
+        op: &str,
+        made: &Result<String, String>,
+    ) -> bool {
+        let (text, name) = did(op, made);
+        let room = self.width - 2;
+        let pad = room.saturating_sub(width(&name));
+        let most = match name.is_empty() {
+            true => room,
+            false => pad.saturating_sub(2),
+        };
+        let cell = format!("{:<pad$}{name}", cut(&text, most));
+        self.put(cells, at, &cell);
+        width(&text) <= most
+    }
+
+    /// An arrow out of a column into nowhere yet.
+    fn departure(&self, cells: &mut [char], from: usize, text: &str) {
+        let glyphs = self.glyphs;
+        let [knot, line, head] = [glyphs.knot, glyphs.line, glyphs.to_right];
+        let text = cut(text, self.width - 8);
+        self.put(cells, from, &format!("{knot}{line} {text} {line}{head}"));
+    }
+
+    /// An arrow between two columns with `text` near its start; a `line` of a space is dashed.
     fn arrow(&self, cells: &mut [char], [from, to]: [usize; 2], text: &str, line: char) {
         let glyphs = self.glyphs;
         let last = self.replicas - 1;
@@ -291,8 +337,8 @@ impl<'f> Columns<'f> {
         }
         let (left, right) = (from.min(to), from.max(to));
         let stroke = |at: usize| match line {
-            ' ' if (at - left).is_multiple_of(2) => ' ',
-            ' ' => glyphs.dash,
+            ' ' if (at - left).is_multiple_of(2) => glyphs.dash,
+            ' ' => ' ',
             line => line,
         };
         for (at, cell) in cells.iter_mut().enumerate().take(right).skip(left + 1) {

@@ -147,7 +147,8 @@ fn letters() -> Failure {
 /// A crash that loses an update, in four columns, noticed at no single replica.
 fn crash() -> Failure {
     failure(
-        "k1 n4 | 0:save | 0:do 7 | 0:crash | 0:restart | 0:do 9 | 3:split 3 | 3~1 | 3:heal | 3:tick 5",
+        "k1 n4 | 0:save | 0:do 7 | 0:crash | 0:restart | 0:do 9 | 3:split 3 | 3~1 | 3:heal | \
+         3:tick 5",
         vec![
             noted(Some(0), "saves"),
             did(0, "Insert(7)", "r0:1"),
@@ -247,6 +248,30 @@ fn a_story_without_steps_is_drawn() {
         };
         assert!(empty.to_string().contains("r0 got {0}, expected {}"));
         assert!(empty.mermaid().contains("participant r0"));
+    }
+}
+
+#[test]
+fn nothing_is_too_long_to_be_drawn() {
+    let name = "r63.65535:4294967295";
+    let mut long = failure(
+        "k1 n5 | 0:do 0 | 4:state | 3:take 4 0",
+        vec![
+            did(4, "Insert", name),
+            sent(4, &"state".repeat(9), "m4.1"),
+            took(4, 3, &"state".repeat(9), "m4.1", ""),
+            moved(9, 0, "state", "replica 9 is none"),
+            did(0, "\u{e9}\u{1f600}", "r0:1"),
+        ],
+        broken(Law::S1, Some(9), "1", "2", ""),
+    );
+    for replicas in 0..7 {
+        long.story.replicas = replicas;
+        let drawn = long.to_string();
+        assert!(
+            drawn.contains("Insert") || drawn.contains("step 1"),
+            "{drawn}"
+        );
     }
 }
 

@@ -38,10 +38,13 @@
 //!     .op(0, Cart::Put("tea"), &[])
 //!     .op(1, Cart::Empty, &["r0:1"])
 //!     .op(2, Cart::Put("rice"), &["r0:1"]);
-//! let Verdict::Wrong { expected, why, .. } = spec::add_wins(&history.seen(), &["rice", "tea"].into())
-//! else { panic!() };
+//! let got = ["rice", "tea"].into();
+//! let Verdict::Wrong { expected, why, .. } = spec::add_wins(&history.seen(), &got) else {
+//!     panic!("replica 1 had seen the tea");
+//! };
 //! assert_eq!(expected, r#"{"rice"}"#);
-//! assert_eq!(why, r#"every insert of "tea" that is visible (r0:1) was seen by a visible remove (r1:1)"#);
+//! let seen = "was seen by a visible remove (r1:1)";
+//! assert_eq!(why, format!(r#"every insert of "tea" that is visible (r0:1) {seen}"#));
 //! ```
 
 mod counter;
