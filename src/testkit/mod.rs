@@ -3,6 +3,7 @@
 
 mod capabilities;
 mod coverage;
+mod diagram;
 mod events;
 mod explore;
 mod failure;
@@ -31,6 +32,7 @@ mod world;
 
 pub use capabilities::Capabilities;
 pub use coverage::{Coverage, Mark};
+pub use diagram::Style;
 pub use events::{Events, OpId};
 pub use explore::{ExhaustiveSearch, Explore};
 pub use failure::{Broken, Failure};
