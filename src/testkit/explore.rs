@@ -367,12 +367,17 @@ impl<T: Subject> Search<T> {
     fn operations(&self, world: &World<T>, at: u32, steps: &mut Vec<Step>) {
         let mut odometer = Odometer::new();
         let subject = &world.nodes[at as usize].subject;
+        // Weights make a type offer the same operation more than once.
+        let mut known = Visited::default();
         loop {
             let mut source = Source::odometer(&mut odometer);
-            if subject.choose(&mut source).is_some() {
-                if let Some(number) = odometer.number().and_then(|n| u32::try_from(n).ok()) {
-                    steps.push(Step::new(Verb::Do, at, [number, 0]));
-                }
+            let new = match subject.choose(&mut source) {
+                Some(op) => known.insert(Fingerprint::of_debug(&op)),
+                None => false,
+            };
+            let number = odometer.number().and_then(|n| u32::try_from(n).ok());
+            if let Some(number) = number.filter(|_| new) {
+                steps.push(Step::new(Verb::Do, at, [number, 0]));
             }
             if !odometer.advance() {
                 return;

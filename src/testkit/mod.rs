@@ -9,6 +9,7 @@ mod explore;
 mod failure;
 mod faults;
 mod fingerprint;
+mod from_fn;
 mod history_builder;
 mod law;
 mod name;
@@ -38,8 +39,10 @@ pub use explore::{ExhaustiveSearch, Explore};
 pub use failure::{Broken, Failure};
 pub use faults::Faults;
 pub use fingerprint::Fingerprint;
+pub use from_fn::{FromFn, from_fn};
 pub use history_builder::History;
 pub use law::{Law, Laws};
+#[cfg(feature = "crdts")]
 pub(crate) use name::short;
 pub use random::{Random, RandomSearch};
 pub use replica::{Edits, Exercise, Meaning};
