@@ -3,6 +3,7 @@
 
 mod capabilities;
 mod coverage;
+mod diagram;
 mod events;
 mod explore;
 mod failure;
@@ -26,11 +27,13 @@ pub mod spec;
 mod step;
 mod story;
 mod subject;
+mod suite;
 mod types;
 mod world;
 
 pub use capabilities::Capabilities;
 pub use coverage::{Coverage, Mark};
+pub use diagram::Style;
 pub use events::{Events, OpId};
 pub use explore::{ExhaustiveSearch, Explore};
 pub use failure::{Broken, Failure};
@@ -53,4 +56,5 @@ pub use subject::{
     Applied, Collecting, Delivery, DeltaBased, Gaps, OpBased, Outcome, Persisted, Rejected,
     Specified, StateBased, Subject, Verdict, Versioned,
 };
+pub use suite::{Suite, SuiteReport};
 pub use types::{Sample, TextOp};
