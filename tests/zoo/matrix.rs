@@ -23,6 +23,7 @@ fn all() -> Vec<Entry> {
         crate::kept_sets::entries(),
         crate::plain_sets::entries(),
         crate::flags::entries(),
+        crate::votes::entries(),
         crate::registers::entries(),
         crate::siblings::entries(),
         crate::extremes::entries(),
