@@ -292,7 +292,7 @@ impl DeltaBased for Count {
                 // Wrong: one more is not yet a difference.
                 Fault::DeltaOffByOne => *up > seen_up + 1 || *down > seen_down,
                 // Wrong: what third replicas counted is not passed on.
-                Fault::DeltaOwn => *id == self.me,
+                Fault::DeltaOwn => *id == self.me && *up + *down > seen_up + seen_down,
                 _ => *up > seen_up || *down > seen_down,
             }
         });

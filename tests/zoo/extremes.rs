@@ -1,5 +1,6 @@
 //! The simplest types: the largest value ever written, and one that takes its time.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::hint::black_box;
@@ -20,6 +21,7 @@ faults! {
     AsText "Z-MAX-1" Mutant (2, 4) "values are compared as text";
     Bits "Z-MAX-2" Mutant (2, 4) "all bits of both sides";
     Mean "Z-MAX-3" Mutant (2, 4) "the mean of both sides";
+    Looks "Z-MAX-5" Mutant (2, 4) "looking at it changes it";
     LastWrite "Z-MAX-4" Mutant (2, 4) "a write lowers the value";
 }
 
@@ -28,6 +30,8 @@ faults! {
 pub struct Max {
     fault: Fault,
     value: u64,
+    /// How often it was looked at; only one fault uses it.
+    looked: Cell<u64>,
 }
 
 impl Max {
@@ -52,6 +56,7 @@ impl Subject for Max {
         Max {
             fault: Fault::chosen(),
             value: 0,
+            looked: Cell::new(0),
         }
     }
 
@@ -73,11 +78,16 @@ impl Subject for Max {
     }
 
     fn view(&self) -> u64 {
+        // Wrong: reading is not without effect.
+        if self.fault == Fault::Looks {
+            self.looked.set(self.looked.get() + 1);
+            return self.value + u64::from(self.looked.get() > 20);
+        }
         self.value
     }
 
     fn fingerprint(&self, out: &mut Fingerprint) {
-        self.value.hash(out);
+        (self.value, self.looked.get()).hash(out);
     }
 }
 
@@ -105,6 +115,7 @@ impl Persisted for Max {
         from.end().map(|()| Max {
             fault: Fault::chosen(),
             value,
+            looked: Cell::new(0),
         })
     }
 }

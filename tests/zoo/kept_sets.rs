@@ -1,8 +1,8 @@
 //! Sets in which additions win, exchanged by deltas, with records of removals until everyone has
 //! seen them.
 //!
-//! A delta is what happened after a version: additions, removals, and the version it leads to. If
-//! removals after that version were collected, it is all that is live instead.
+//! A delta is what happened after a version: additions, removals, and the version it leads to. It
+//! needs what both its author and its reader had. If removals after that version were collected, it is all that is live instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
@@ -152,9 +152,9 @@ impl Kept {
         }
     }
 
-    fn whole(&self, since: &Context) -> Delta {
+    fn whole(&self, since: Context) -> Delta {
         Delta {
-            since: since.clone(),
+            since,
             until: self.version.clone(),
             added: self.live.clone(),
             removed: self.removed.clone(),
@@ -270,9 +270,10 @@ impl DeltaBased for Kept {
     }
 
     fn delta_since(&self, seen: &Context) -> Delta {
+        let since = self.version.meet(seen);
         // Wrong: takes no notice of what was collected after `seen`.
         if self.fault != Fault::CollectedDelta && !seen.includes(&self.cut) {
-            return self.whole(seen);
+            return self.whole(since);
         }
         let beyond = |dot: Dot| match self.fault {
             // Wrong: the first one after it counts as seen.
@@ -291,7 +292,7 @@ impl DeltaBased for Kept {
         let added = self.live.iter().filter(|(dot, _)| beyond(**dot));
         let removed = self.removed.iter().filter(|(_, removal)| beyond(**removal));
         Delta {
-            since: seen.clone(),
+            since,
             until,
             added: added.map(|(dot, element)| (*dot, *element)).collect(),
             removed: match self.fault {

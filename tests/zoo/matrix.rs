@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use commute::testkit::Report;
 
@@ -105,20 +104,28 @@ impl Row<'_> {
     }
 }
 
-/// Runs `work` on every entry, on two threads; the results are in the order of the entries.
+/// Runs `work` on every entry; the results are in the order of the entries.
+///
+/// One thread starts at the front, one at the back: entries of one type have to take turns.
 fn on_each<'a, R: Send>(entries: &'a [Entry], work: impl Fn(&'a Entry) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
+    let left = Mutex::new(entries.iter().enumerate());
     let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let place = std::ptr::from_ref(entry) as usize;
-                    let result = work(entry);
-                    done.lock().unwrap().push((place, result));
-                }
-            });
+    let worker = |from_front: bool| {
+        let next = || {
+            let mut left = left.lock().unwrap();
+            match from_front {
+                true => left.next(),
+                false => left.next_back(),
+            }
+        };
+        while let Some((place, entry)) = next() {
+            let result = work(entry);
+            done.lock().unwrap().push((place, result));
         }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| worker(true));
+        scope.spawn(|| worker(false));
     });
     let mut done = done.into_inner().unwrap();
     done.sort_by_key(|(place, _)| *place);

@@ -39,6 +39,7 @@ faults! {
     ClockOnly "Z-REG-23" Mutant (2, 4) "stamps of the own clock alone";
     TimeOfDay "Z-REG-24" Mutant (2, 4) "stamps of the time of day";
     FutureIgnored "Z-REG-25" Mutant (2, 4) "writes from the future are not taken";
+    MachineClock "Z-REG-27" Mutant (2, 4) "stamps of the machine's clock";
     OwnClock "Z-REG-26" Mutant (2, 4) "clock not moved by what arrives";
     SmallerOnTie "E-REG-1" Equivalent (2, 4) "of equal times the smaller replica wins";
     Whole "C-REG-2" Control (2, 4) "last write wins, by deltas, stored";
@@ -76,6 +77,8 @@ impl Lww {
         match self.fault {
             // Wrong: what was received may be from later.
             Fault::ClockOnly => self.now,
+            // Wrong: asks the machine, so that no run can be repeated.
+            Fault::MachineClock => machine_time().max(self.last + 1),
             // Wrong: a short day, after which times begin anew.
             Fault::TimeOfDay => self.now.max(self.last + 1) % 8,
             Fault::Clock | Fault::FutureIgnored | Fault::OwnClock => self.now.max(self.last + 1),
@@ -220,23 +223,26 @@ impl DeltaBased for Lww {
     }
 
     fn delta_since(&self, seen: &Option<Stamp>) -> Self::Delta {
-        let newer = |stamp: Stamp| match (self.fault, seen) {
+        let differs = |stamp: Stamp| match (self.fault, seen) {
             // Wrong: a tie is not the same write.
-            (Fault::DeltaByTime, Some(seen)) => stamp.0 > seen.0,
-            _ => Some(stamp) > *seen,
+            (Fault::DeltaByTime, Some(seen)) => stamp.0 != seen.0,
+            _ => Some(stamp) != *seen,
         };
-        self.held.filter(|(stamp, _)| newer(*stamp))
+        self.held.filter(|(stamp, _)| differs(*stamp))
     }
 
+    /// An older write is new as well, for all that is known here.
     fn absorb(&mut self, delta: &Self::Delta) -> Result<Applied, Rejected> {
-        let newer = delta.is_some_and(|theirs| self.held.is_none_or(|mine| theirs.0 > mine.0));
+        let Some(theirs) = delta.filter(|_| *delta != self.held) else {
+            return Ok(Applied::Duplicate);
+        };
+        let newer = self.held.is_none_or(|mine| theirs.0 > mine.0);
         // Wrong: an old delta may arrive late.
-        if newer || (self.fault == Fault::AbsorbsAll && delta.is_some() && *delta != self.held) {
-            self.held = *delta;
+        if newer || self.fault == Fault::AbsorbsAll {
+            self.held = Some(theirs);
             self.note_time();
-            return Ok(Applied::New);
         }
-        Ok(Applied::Duplicate)
+        Ok(Applied::New)
     }
 }
 
@@ -290,6 +296,15 @@ impl Specified for Lww {
     }
 }
 
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a time that nobody passes in is the fault"
+)]
+fn machine_time() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.unwrap_or_default().subsec_nanos().into()
+}
+
 fn lww() -> Capabilities<Lww> {
     Capabilities::new().state().specified()
 }
@@ -321,7 +336,7 @@ pub fn entries() -> Vec<Entry> {
     let entry = |fault: &Fault| {
         let entry = fault.entry(capabilities(*fault));
         match fault {
-            Fault::AddressOnTie => entry.unsteady(),
+            Fault::AddressOnTie | Fault::MachineClock => entry.unsteady(),
             _ => entry,
         }
     };

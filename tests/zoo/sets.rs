@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use commute::testkit::{
     Capabilities, Collecting, Fingerprint, Outcome, Persisted, Rejected, Seen, Source, Specified,
@@ -22,7 +23,7 @@ faults! {
     Right "C-SET-1" Control (3, 5) "additions win";
     Union "Z-SET-1" Mutant (2, 4) "union: removals never arrive";
     BothSides "Z-SET-2" Mutant (2, 4) "element on both sides: all its dots stay";
-    BothSidesLoose "Z-SET-2b" Hard (3, 8) "the same, and equal elements are called equal";
+    BothSidesLoose "Z-SET-2b" Mutant (3, 8) "the same, and equal elements are called equal";
     ReusesDot "Z-SET-3" Mutant (2, 4) "a dot is used twice";
     DropsOne "Z-SET-4" Mutant (2, 4) "a removal drops one of several dots";
     ClearsContext "Z-SET-5" Mutant (2, 4) "clear forgets the context";
@@ -43,17 +44,22 @@ faults! {
     ClearsOwn "Z-SET-20" Mutant (2, 4) "clear drops own additions only";
     AddsOnce "Z-SET-21" Mutant (2, 4) "adding again gives no new dot";
     Trailing "Z-SET-22" Mutant (2, 4) "bytes left over are ignored";
-    NoContextCheck "Z-SET-23" Mutant (2, 4) "unseen live dots are decoded";
+    KnownElements "Z-SET-23" Mutant (2, 4) "unknown elements are decoded as a known one";
     NewestDot "Z-SET-24" Mutant (2, 4) "merge keeps the newest dot only";
     EmptyTakesAll "Z-SET-25" Mutant (2, 4) "an emptied set takes everything";
     RemoveWins "Z-SET-26" Mutant (2, 4) "additions win where removals should";
     ForEver "Z-SET-27" Mutant (2, 4) "what was removed can be added again, and should not";
     NoDotAndSkips "Z-SET-28" Mutant (2, 4) "merge skips equal contexts, where removals mint no dot";
+    GlobalDots "Z-SET-29" Mutant (2, 4) "dots are counted for the whole process";
+    ShortCounts "Z-SET-30" Mutant (2, 4) "counts from 16 on are stored as 15";
     KeepsDots "E-SET-1" Equivalent (2, 4) "adding keeps the element's older dots";
     NoDotForRemove "E-SET-2" Equivalent (2, 4) "removals mint no dot";
     SkipsSameContext "E-SET-3" Equivalent (2, 4) "merge skips equal contexts, where removals mint";
     Stored "C-SET-2" Control (2, 4) "additions win, stored";
 }
+
+/// The next dot of any set with that fault.
+static DOTS: AtomicU64 = AtomicU64::new(1);
 
 /// A set of up to `E` elements with one fault.
 #[derive(Clone, PartialEq, Debug)]
@@ -91,6 +97,12 @@ impl<const E: u64> Set<E> {
             self.live.retain(|_, one| *one != element);
         }
         let dot = match self.fault {
+            // Wrong: what other sets of this process do can be seen.
+            Fault::GlobalDots => {
+                let count = DOTS.fetch_add(1, Ordering::Relaxed);
+                self.context.raise(self.me, count);
+                Dot::new(self.me, count)
+            }
             // Wrong: the context does not move on, so the next dot is the same.
             Fault::ReusesDot => Dot::new(self.me, self.context.get(self.me) + 1),
             _ => self.context.mint(self.me),
@@ -285,8 +297,18 @@ impl<const E: u64> StateBased for Set<E> {
 impl<const E: u64> Persisted for Set<E> {
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        if self.fault != Fault::DecodesLive {
-            self.context.put(&mut out);
+        match self.fault {
+            Fault::DecodesLive => {}
+            // Wrong: long-lived replicas count further.
+            Fault::ShortCounts => {
+                let mut context = self.context.clone();
+                context
+                    .0
+                    .values_mut()
+                    .for_each(|count| *count = (*count).min(15));
+                context.put(&mut out);
+            }
+            _ => self.context.put(&mut out),
         }
         out.push(self.live.len() as u8);
         for (dot, element) in &self.live {
@@ -303,14 +325,17 @@ impl<const E: u64> Persisted for Set<E> {
             Fault::DecodesLive => Context::default(),
             _ => Context::read(&mut from)?,
         };
-        let live = from.ascending(|from| Ok((from.dot()?, from.u8()?)))?;
+        let element = |from: &mut Reader<'_>| match fault {
+            // Wrong: two byte strings for one state.
+            Fault::KnownElements => Ok(from.u8()?.min(1)),
+            _ => from.u8(),
+        };
+        let live = from.ascending(|from| Ok((from.dot()?, element(from)?)))?;
         match fault {
             // Wrong: what was removed is not known any more.
             Fault::DecodesLive => live
                 .keys()
                 .for_each(|dot| context.raise(dot.replica, dot.counter)),
-            // Wrong: a live dot that the context lacks.
-            Fault::NoContextCheck => {}
             _ if !live.keys().all(|dot| context.has(*dot)) => {
                 return Err(Rejected::new("a dot that was not seen"));
             }
@@ -378,8 +403,9 @@ pub fn entries() -> Vec<Entry> {
             fault.entry(of::<2>)
         }
         Fault::ClearsOwn | Fault::KeepsDots => fault.entry(of::<2>),
-        Fault::DecodesLive | Fault::Trailing | Fault::NoContextCheck => fault.entry(stored),
-        Fault::NoDotForRemove | Fault::Stored => fault.entry(stored),
+        Fault::DecodesLive | Fault::Trailing | Fault::KnownElements => fault.entry(stored),
+        Fault::NoDotForRemove | Fault::ShortCounts | Fault::Stored => fault.entry(stored),
+        Fault::GlobalDots => fault.entry(of::<1>).unsteady(),
         Fault::Prunes => fault.entry(pruning),
         Fault::RemoveWins => fault.entry(remove_wins),
         Fault::ForEver => fault.entry(for_ever),

@@ -26,6 +26,7 @@ faults! {
     KeepsSiblings "Z-REG-10" Mutant (2, 4) "a write keeps siblings";
     KeepsOne "Z-REG-11" Mutant (2, 4) "siblings are cut to one";
     KeepsTwo "Z-MV-1" Mutant (3, 5) "siblings are cut to two";
+    KeepsThree "Z-MV-7" Mutant (2, 4) "siblings are cut to three";
     HashOrder "Z-MV-2" Mutant (2, 4) "siblings are shown in hash order";
     DropsOwn "Z-MV-3" Mutant (2, 4) "a write replaces own ones only";
     ViewSet "Z-MV-4" Mutant (2, 4) "equal siblings are shown once";
@@ -159,9 +160,10 @@ impl StateBased for Many {
         }
         self.join(other);
         match self.fault {
-            // Wrong: room for one, or for two.
+            // Wrong: room for so many only.
             Fault::KeepsOne => self.truncate(1),
             Fault::KeepsTwo => self.truncate(2),
+            Fault::KeepsThree => self.truncate(3),
             _ => {}
         }
         Ok(())
