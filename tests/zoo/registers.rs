@@ -231,16 +231,15 @@ impl DeltaBased for Lww {
         self.held.filter(|(stamp, _)| differs(*stamp))
     }
 
-    /// An older write is new as well, for all that is known here.
+    /// Whether an older write is new here cannot be told.
     fn absorb(&mut self, delta: &Self::Delta) -> Result<Applied, Rejected> {
-        let Some(theirs) = delta.filter(|_| *delta != self.held) else {
-            return Ok(Applied::Duplicate);
-        };
-        let newer = self.held.is_none_or(|mine| theirs.0 > mine.0);
-        // Wrong: an old delta may arrive late.
-        if newer || self.fault == Fault::AbsorbsAll {
-            self.held = Some(theirs);
-            self.note_time();
+        if let Some(theirs) = *delta {
+            let newer = self.held.is_none_or(|mine| theirs.0 > mine.0);
+            // Wrong: an old delta may arrive late.
+            if newer || self.fault == Fault::AbsorbsAll {
+                self.held = Some(theirs);
+                self.note_time();
+            }
         }
         Ok(Applied::New)
     }

@@ -8,8 +8,8 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use commute::testkit::{
-    Capabilities, Collecting, Fingerprint, Outcome, Persisted, Rejected, Seen, Source, Specified,
-    StateBased, Subject, Verdict,
+    Capabilities, Collecting, Explore, Fingerprint, Law, Laws, Outcome, Persisted, Rejected, Seen,
+    Source, Specified, StateBased, Subject, Verdict,
 };
 use commute::{Dot, ReplicaId, Version};
 
@@ -412,4 +412,18 @@ pub fn entries() -> Vec<Entry> {
         _ => fault.entry(of::<1>),
     };
     ALL.iter().map(entry).collect()
+}
+
+/// The counterexample that Basho published, by views alone: https://github.com/basho/riak_dt/pull/82.
+///
+/// Eight steps, the last of which may be the exchange at the end.
+#[test]
+fn all_dots_of_an_element_on_both_sides_show_after_eight_steps() {
+    let _turn = TURN.lock().unwrap();
+    *CHOSEN.lock().unwrap() = Fault::BothSides;
+    let views = Laws::NONE.with(Law::S1);
+    let search = Explore::of(of::<1>()).laws(views).replicas(3);
+    let found = search.steps(8).run();
+    let steps = found.failures()[0].schedule.steps.len();
+    assert!((7..=8).contains(&steps), "{found}");
 }
