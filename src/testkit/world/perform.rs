@@ -6,6 +6,7 @@ use super::super::coverage::Mark;
 use super::super::events::{Event, Events};
 use super::super::fingerprint::Fingerprint;
 use super::super::law::Law;
+use super::super::replica::on_copies;
 use super::super::source::Source;
 use super::super::step::{Step, Verb};
 use super::super::story::Deed;
@@ -142,7 +143,7 @@ impl<T: Subject> World<T> {
             self.carry(at, Cargo::Delta(delta), claims, needs, "delta");
         }
         if let Some(before) = before {
-            self.check_operation(at, &before, costly)?;
+            on_copies(|| self.check_operation(at, &before, costly))?;
         }
         Ok(true)
     }
