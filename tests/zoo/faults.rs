@@ -1,0 +1,84 @@
+//! One type with many faults: a table of them, and which one a run is about.
+//!
+//! Each replica keeps the fault it was made with, so that the kit is compiled once for all faults
+//! of a type. Runs of one type take turns, since the kit may make replicas on any thread.
+
+use commute::testkit::{Capabilities, Explore, Laws, Random, Report, Subject};
+
+use crate::entry::{STATES_MAX, STEPS, Task};
+
+/// Runs random schedules on two replicas: who collects needs a word of each.
+pub fn run_on_two<T: Subject>(task: &Task, capabilities: Capabilities<T>) -> Report {
+    let random = |seed, schedules, steps| {
+        let random = Random::of(capabilities.clone()).replicas(2).seed(seed);
+        random.schedules(schedules).steps(steps)
+    };
+    match *task {
+        Task::Laws { seed, schedules } => {
+            let random = random(seed, schedules, STEPS);
+            random.laws(Laws::without_meaning()).run()
+        }
+        Task::Random {
+            seed,
+            schedules,
+            steps,
+        } => random(seed, schedules, steps).run(),
+        Task::Exhaustive { replicas, steps } => Explore::of(capabilities)
+            .replicas(replicas)
+            .steps(steps)
+            .states_max(STATES_MAX)
+            .run(),
+    }
+}
+
+macro_rules! faults {
+    ($($name:ident $id:literal $kind:ident ($replicas:literal, $steps:literal) $what:literal;)*) => {
+        /// What is wrong.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Fault {
+            $(#[doc = $what] $name,)*
+        }
+
+        const ALL: &[Fault] = &[$(Fault::$name),*];
+
+        static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        static CHOSEN: std::sync::Mutex<Fault> = std::sync::Mutex::new(ALL[0]);
+
+        impl Fault {
+            /// The one of this run.
+            fn chosen() -> Fault {
+                *CHOSEN.lock().unwrap()
+            }
+
+            fn id(self) -> &'static str {
+                match self { $(Fault::$name => $id,)* }
+            }
+
+            fn entry<T: commute::testkit::Subject>(
+                self,
+                capabilities: fn() -> commute::testkit::Capabilities<T>,
+            ) -> crate::entry::Entry {
+                use crate::entry::{Entry, Kind, entry};
+                let (kind, what, scope) = match self {
+                    $(Fault::$name => (Kind::$kind, $what, ($replicas, $steps)),)*
+                };
+                let entry = entry(self.id(), kind, what, capabilities).scope(scope.0, scope.1);
+                Entry {
+                    run: Box::new(move |task| {
+                        let _turn = TURN.lock().unwrap();
+                        *CHOSEN.lock().unwrap() = self;
+                        (entry.run)(task)
+                    }),
+                    ..entry
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use faults;
+
+/// The id of the n-th replica of those that are there from the start; later ones have greater ids.
+pub fn founder(n: u32) -> commute::ReplicaId {
+    (u128::from(n) * 7).into()
+}
