@@ -6,6 +6,7 @@
 //! | `uuid` | [`ReplicaId`](crate::ReplicaId) to and from `Uuid` |
 //! | `bincode` | limited and canonical bincode bytes |
 //! | `crdts` | `CvRDT` and `CmRDT` for states, conversions of clocks |
+//! | `crdts` and `testkit` | other types with these traits under the test kit |
 //! | `quickcheck` | `Arbitrary` for ids and clocks |
 //!
 //! All are off by default and may be combined freely.

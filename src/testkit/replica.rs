@@ -271,7 +271,6 @@ impl<S: Exercise> StateBased for Replica<S> {
 
 /// Takes `delta`, and holds what is said of it beforehand to what becomes of it.
 fn take<S: Exercise>(replica: &mut Replica<S>, delta: &Delta<S>) -> Result<Applied, Rejected> {
-    let missing = replica.missing_for(delta);
     let checked = replica.check(delta);
     let taken = replica.absorb(delta);
     // The check is that of a state, which has no id of its own.
@@ -284,6 +283,7 @@ fn take<S: Exercise>(replica: &mut Replica<S>, delta: &Delta<S>) -> Result<Appli
         replica::Applied::New => Applied::New,
         replica::Applied::Duplicate => Applied::Duplicate,
         replica::Applied::Waiting(lacks) => {
+            let missing = replica.missing_for(delta);
             demand(lacks == missing && !lacks.is_empty(), || {
                 format!("it waits for {lacks:?}, but {missing:?} is missing")
             });

@@ -48,6 +48,10 @@ impl Schedule {
             .collect();
         let replicas = match swarm && shape.replicas > 2 {
             true => 2 + source.below(u64::from(shape.replicas) - 1) as u32,
+            // Some faults take a crowd.
+            false if shape.replicas > 2 && source.below(8) == 0 => {
+                (shape.replicas + 2).min(REPLICAS_MAX)
+            }
             false => shape.replicas,
         };
         let most = shape.steps.max(1) as u64;

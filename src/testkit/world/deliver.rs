@@ -102,7 +102,7 @@ impl<T: Subject> World<T> {
                 Law::O3,
                 Some(at),
                 format!("refused: {}", error.0),
-                "taken; it is honest and what it needs is there",
+                "taken: it is honest, and what the type declares to need is there",
             ));
         }
         if self.cloned && say {
@@ -143,6 +143,10 @@ impl<T: Subject> World<T> {
             cargo: Cargo::Delta(delta),
             claims: sender.seen.difference(&asker.seen),
             needs: sender.seen.intersection(&asker.seen),
+            base: match self.can.version {
+                Some(_) => Events::default(),
+                None => asker.seen.clone(),
+            },
             asked: Some(to),
             payload: "answer",
         })))
@@ -226,6 +230,7 @@ impl<T: Subject> World<T> {
             cargo,
             claims: self.nodes[from].seen.clone(),
             needs: Events::default(),
+            base: Events::default(),
             asked: None,
             payload,
         })
@@ -302,6 +307,7 @@ impl<T: Subject> World<T> {
             from: a.from,
             cargo,
             needs: a.needs.union(&b.needs).difference(&claims),
+            base: a.base.union(&b.base).difference(&claims),
             claims,
             asked: None,
             payload: "group",
@@ -319,6 +325,7 @@ impl<T: Subject> World<T> {
             cargo: Cargo::Delta(cut),
             claims: parcel.claims.difference(&node.seen),
             needs: parcel.needs.union(&parcel.claims.intersection(&node.seen)),
+            base: node.seen.clone(),
             asked: None,
             payload: "cut",
         }))
@@ -409,11 +416,17 @@ impl<T: Subject> World<T> {
         let Some(table) = self.can.delta else {
             return Ok(String::new());
         };
-        let delta = (table.transmit)(delta)
-            .map_err(|e| broken(Law::P1, Some(at), e.0, "a delta can be sent"))?;
-        let result = (table.absorb)(&mut self.node_mut(at).subject, &*delta);
+        let sent = match self.costly() {
+            true => Some((table.transmit)(delta).map_err(|e| {
+                broken(Law::P1, Some(at), e.0, "a delta can be sent")
+            })?),
+            false => None,
+        };
+        let delta = sent.as_deref().unwrap_or(delta);
+        let result = (table.absorb)(&mut self.node_mut(at).subject, delta);
         let rule = Rule {
             gap: Law::D3,
+            waits: Law::N3,
             detects: table.gaps == Gaps::Detected,
             via: Via::DELTA,
         };
@@ -434,10 +447,16 @@ impl<T: Subject> World<T> {
             return Ok(String::new());
         };
         let mut result = Ok(Applied::Duplicate);
+        let through = self.costly();
         for message in messages {
-            let message = (table.transmit)(&**message)
-                .map_err(|e| broken(Law::P1, Some(at), e.0, "a message can be sent"))?;
-            let one = (table.receive)(&mut self.node_mut(at).subject, &*message);
+            let sent = match through {
+                true => Some((table.transmit)(&**message).map_err(|e| {
+                    broken(Law::P1, Some(at), e.0, "a message can be sent")
+                })?),
+                false => None,
+            };
+            let message = sent.as_deref().unwrap_or(&**message);
+            let one = (table.receive)(&mut self.node_mut(at).subject, message);
             result = match (result, one) {
                 (_, Err(error)) => Err(error),
                 (Ok(Applied::Duplicate), one) => one,
@@ -454,6 +473,10 @@ impl<T: Subject> World<T> {
         }
         let rule = Rule {
             gap: Law::O4,
+            waits: match self.can.version {
+                Some(_) => Law::N3,
+                None => Law::O3,
+            },
             detects: table.detects,
             via: Via::OPS,
         };
@@ -475,6 +498,7 @@ impl<T: Subject> World<T> {
         let node = &self.nodes[at];
         let known = parcel.claims.is_subset(&node.seen);
         let ready = parcel.needs.is_subset(&node.seen);
+        let sure = parcel.base.is_subset(&node.seen);
         let kept = node
             .waiting
             .iter()
@@ -493,9 +517,7 @@ impl<T: Subject> World<T> {
         };
         let exact = self.can.version.is_some();
         match result {
-            Err(error) if ready || known && self.can.version.is_some() => {
-                self.refused(at, error, false, true)
-            }
+            Err(error) if ready && sure || known && exact => self.refused(at, error, false, true),
             Err(_) => {
                 self.mark(Mark::Refusal);
                 Ok(says("refused, for it came too early"))
@@ -508,16 +530,30 @@ impl<T: Subject> World<T> {
             Ok(Applied::New) if !ready && !known && rule.detects => {
                 wrong(rule.gap, "applied", format!("noticed that {}", lacking()))
             }
+            // Without versions a type may call one that changes nothing a duplicate.
+            Ok(Applied::Duplicate) if !known && !kept && ready && !exact => {
+                Ok(self.take_in(at, parcel, Applied::New, known, kept, rule.via))
+            }
             Ok(Applied::Duplicate) if !known && !kept => {
                 let what = format!("new: it brings {}", self.log.names(&parcel.claims));
                 wrong(Law::O3, "taken for a duplicate", what)
             }
-            Ok(Applied::Waiting) if ready || known && exact => wrong(
-                Law::N3,
+            Ok(Applied::Waiting) if ready && sure || known && exact => wrong(
+                rule.waits,
                 "kept waiting",
-                says("included: what it needs is there"),
+                format!("included: {}", self.contract(rule)),
             ),
             Ok(applied) => Ok(self.take_in(at, parcel, applied, known, kept, rule.via)),
+        }
+    }
+
+    /// What was kept when something was delivered.
+    fn contract(&self, rule: Rule) -> String {
+        match (&self.can.ops, rule.via) {
+            (Some(ops), Via::OPS) => {
+                format!("the declared contract ({:?}) is kept", ops.needs)
+            }
+            _ => "what it needs is there".into(),
         }
     }
 
@@ -615,7 +651,9 @@ impl<T: Subject> World<T> {
         };
         let known = parcel.claims.is_subset(&self.nodes[at].seen);
         let after = &self.nodes[at].subject;
-        if refused && known && !self.cloned && rule.via == Via::DELTA {
+        let ready = parcel.needs.is_subset(&self.nodes[at].seen)
+            && parcel.base.is_subset(&self.nodes[at].seen);
+        if refused && known && ready && !self.cloned && rule.via == Via::DELTA {
             return Err(broken(
                 rule.gap,
                 Some(at),
@@ -640,6 +678,8 @@ impl<T: Subject> World<T> {
 struct Rule {
     /// The law about gaps and duplicates.
     gap: Law,
+    /// The law about what waits without need.
+    waits: Law,
     /// Whether the type notices gaps.
     detects: bool,
     via: Via,

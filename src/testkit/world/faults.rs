@@ -219,9 +219,32 @@ impl<T: Subject> World<T> {
         if !self.same(&before, &self.nodes[at].subject) {
             self.mark(Mark::Collected);
         }
+        self.check_size(at, &stable)?;
         let names = self.log.names(&stable);
         self.note(at, || format!("collects what all have: {names}"));
         Ok(true)
+    }
+
+    /// What is kept once everything that ever happened is stable and collected (G4).
+    fn check_size(&self, at: usize, stable: &Events) -> Checked {
+        let (Some(table), Some(bytes)) = (self.can.collect, self.can.bytes) else {
+            return Ok(());
+        };
+        if !self.wants(Law::G4) || stable.len() < self.log.len() {
+            return Ok(());
+        }
+        let subject = &self.nodes[at].subject;
+        let most = (table.size_max)(subject, self.nodes.len());
+        let len = (bytes.encode)(subject).len();
+        match len <= most {
+            true => Ok(()),
+            false => Err(broken(
+                Law::G4,
+                Some(at),
+                format!("{len} bytes after everything was collected"),
+                format!("at most {most} bytes"),
+            )),
+        }
     }
 
     /// A cut beyond what it has seen: refused, or nothing that is not seen is lost.
@@ -248,16 +271,34 @@ impl<T: Subject> World<T> {
         if result.is_err() {
             return Ok(true);
         }
-        let view = self.nodes[at].subject.view();
-        if self.wants(Law::G3) && tried.view() != view {
-            return Err(broken(
+        self.check_harmless(at, tried, *number, &cut)?;
+        Ok(true)
+    }
+
+    /// A collection beyond what was seen has changed nothing, neither now nor once the operation
+    /// arrives that was not seen.
+    fn check_harmless(&self, at: usize, mut tried: T, number: usize, cut: &Version) -> Checked {
+        if !self.wants(Law::G3) {
+            return Ok(());
+        }
+        let mut plain = self.nodes[at].subject.duplicate();
+        let knows = |node: &&Rc<Node<T>>| node.seen.has(number) && !node.down;
+        let other = self.nodes.iter().find(knows).zip(self.can.state);
+        let mut views = vec![(tried.view(), plain.view())];
+        if let Some((other, table)) = other {
+            let merged = (table.merge)(&mut tried, &other.subject).is_ok()
+                == (table.merge)(&mut plain, &other.subject).is_ok();
+            views.extend(merged.then(|| (tried.view(), plain.view())));
+        }
+        match views.into_iter().find(|(tried, plain)| tried != plain) {
+            None => Ok(()),
+            Some((tried, plain)) => Err(broken(
                 Law::G3,
                 Some(at),
-                format!("{:?} after collecting up to {cut:?}", tried.view()),
-                format!("refused, or {view:?}"),
-            ));
+                format!("{tried:?} after collecting up to {cut:?}"),
+                format!("refused, or {plain:?}"),
+            )),
         }
-        Ok(true)
     }
 
     pub(super) fn tick(&mut self, at: usize, ms: u32) -> bool {

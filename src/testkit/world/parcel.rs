@@ -24,6 +24,9 @@ pub(crate) struct Parcel<T: Subject> {
     pub cargo: Cargo<T>,
     pub claims: Events,
     pub needs: Events,
+    /// What may be asked for besides: all that the asker had. A type whose deltas need less may take
+    /// one without it, one whose deltas need it may refuse it.
+    pub base: Events,
     /// Who asked for it, if it is an answer.
     pub asked: Option<usize>,
     pub payload: &'static str,
@@ -37,6 +40,7 @@ impl<T: Subject> Parcel<T> {
             cargo: Cargo::Messages(Vec::new()),
             claims: self.claims.clone(),
             needs: self.needs.clone(),
+            base: self.base.clone(),
             asked: self.asked,
             payload: self.payload,
         }

@@ -76,7 +76,7 @@ impl<T: Subject> World<T> {
         }
         let costly = self.costly();
         let before =
-            (costly || self.can.delta.is_some()).then(|| self.nodes[at].subject.fork_as(Self::observer()));
+            (costly || self.can.delta.is_some() && self.can.ops.is_none()).then(|| self.nodes[at].subject.fork_as(Self::observer()));
         let id = self.next_op(at);
         let can = Rc::clone(&self.can);
         let token = can
@@ -136,7 +136,7 @@ impl<T: Subject> World<T> {
                 "message",
             );
         }
-        if let (Some(table), Some(token)) = (&can.delta, token) {
+        if let (Some(table), Some(token)) = (delta, token) {
             let delta = (table.since)(&self.nodes[at].subject, &*token);
             let needs = self.log.get(number).past.clone();
             self.carry(at, Cargo::Delta(delta), claims, needs, "delta");
@@ -191,6 +191,7 @@ impl<T: Subject> World<T> {
             from,
             cargo,
             claims,
+            base: needs.clone(),
             needs,
             asked: None,
             payload,
@@ -217,7 +218,7 @@ impl<T: Subject> World<T> {
     pub fn may_deliver(&self, at: usize, parcel: &Parcel<T>) -> bool {
         let seen = &self.nodes[at].seen;
         let known = parcel.claims.is_subset(seen);
-        let ready = parcel.needs.is_subset(seen);
+        let ready = parcel.needs.is_subset(seen) && parcel.base.is_subset(seen);
         match (&parcel.cargo, &self.can.ops, &self.can.delta) {
             (Cargo::Messages(_), Some(ops), _) => {
                 // A part that is known is a duplicate too.

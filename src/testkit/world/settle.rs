@@ -54,10 +54,7 @@ impl<T: Subject> World<T> {
             return Ok(());
         }
         let route = routes[self.rng.below(routes.len() as u64) as usize];
-        // Two rounds: what came last in the first one reaches those before it.
-        for _ in 0..2 {
-            self.round(route)?;
-        }
+        self.round(route)?;
         if self.cloned {
             return self.check_silent_agreement();
         }
@@ -65,7 +62,8 @@ impl<T: Subject> World<T> {
         for at in 0..self.nodes.len() {
             self.check(at, Verb::Heal)?;
         }
-        Ok(())
+        // Now everything is stable.
+        (0..self.nodes.len()).try_for_each(|at| self.collect(at).map(drop))
     }
 
     fn round(&mut self, route: Route) -> Checked {
