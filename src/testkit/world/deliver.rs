@@ -417,9 +417,10 @@ impl<T: Subject> World<T> {
             return Ok(String::new());
         };
         let sent = match self.costly() {
-            true => Some((table.transmit)(delta).map_err(|e| {
-                broken(Law::P1, Some(at), e.0, "a delta can be sent")
-            })?),
+            true => Some(
+                (table.transmit)(delta)
+                    .map_err(|e| broken(Law::P1, Some(at), e.0, "a delta can be sent"))?,
+            ),
             false => None,
         };
         let delta = sent.as_deref().unwrap_or(delta);
@@ -450,9 +451,10 @@ impl<T: Subject> World<T> {
         let through = self.costly();
         for message in messages {
             let sent = match through {
-                true => Some((table.transmit)(&**message).map_err(|e| {
-                    broken(Law::P1, Some(at), e.0, "a message can be sent")
-                })?),
+                true => Some(
+                    (table.transmit)(&**message)
+                        .map_err(|e| broken(Law::P1, Some(at), e.0, "a message can be sent"))?,
+                ),
                 false => None,
             };
             let message = sent.as_deref().unwrap_or(&**message);

@@ -75,14 +75,13 @@ impl<T: Subject> World<T> {
             trace.push(Traced::Op(Fingerprint::of_debug(&op)));
         }
         let costly = self.costly();
-        let before =
-            (costly || self.can.delta.is_some() && self.can.ops.is_none()).then(|| self.nodes[at].subject.fork_as(Self::observer()));
+        let before = (costly || self.can.delta.is_some() && self.can.ops.is_none())
+            .then(|| self.nodes[at].subject.fork_as(Self::observer()));
         let id = self.next_op(at);
         let can = Rc::clone(&self.can);
-        let token = can
-            .delta
-            .as_ref()
-            .map(|table| (table.seen)(&self.nodes[at].subject));
+        // Where messages carry operations, deltas of single ones are made at times.
+        let delta = can.delta.filter(|_| costly || can.ops.is_none());
+        let token = delta.map(|table| (table.seen)(&self.nodes[at].subject));
         let node = self.node_mut(at);
         let (outcome, messages) = match &can.ops {
             Some(table) => {
