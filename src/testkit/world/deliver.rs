@@ -288,10 +288,6 @@ impl<T: Subject> World<T> {
     }
 
     fn grouped(&self, a: &Parcel<T>, b: &Parcel<T>) -> Option<Parcel<T>> {
-        // What two replicas under one id made need not fit together.
-        if self.cloned {
-            return None;
-        }
         let cargo = match (&a.cargo, &b.cargo) {
             (Cargo::Delta(a), Cargo::Delta(b)) => {
                 Cargo::Delta((self.can.delta?.group)(&**a, &**b)?)
