@@ -4,7 +4,6 @@
 //! Its replicas then exchange states, deltas and single updates, are stored, and are held to one
 //! state per version. With [`Meaning`] their views are judged, too.
 
-use std::cell::Cell;
 use std::fmt::{self, Debug};
 
 use super::fingerprint::Fingerprint;
@@ -206,6 +205,10 @@ impl<S: Exercise> Subject for Replica<S> {
         Replica::from_state(self.state().clone(), self.id())
     }
 
+    fn fork_as(&self, replica: ReplicaId) -> Replica<S> {
+        Replica::fork_as(self, replica)
+    }
+
     fn choose(&self, source: &mut Source<'_>) -> Option<Edits<S::Op>> {
         let (count, fails) = match source.is_exhaustive() {
             true => (1, false),
@@ -251,34 +254,10 @@ impl<S: Exercise> Subject for Replica<S> {
     }
 }
 
-thread_local! {
-    static COPIES: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Does `check` with copies of replicas, older ones among them.
-///
-/// No one else can know an update of a replica that it does not know itself, so a replica refuses
-/// what says otherwise. An older copy under the same id would do that, too; here it takes it.
-pub(crate) fn on_copies<R>(check: impl FnOnce() -> R) -> R {
-    /// Ends it even after a panic.
-    struct End(bool);
-    impl Drop for End {
-        fn drop(&mut self) {
-            COPIES.set(self.0);
-        }
-    }
-    let _end = End(COPIES.replace(true));
-    check()
-}
-
 impl<S: Exercise> StateBased for Replica<S> {
     fn merge(&mut self, other: &Replica<S>) -> Result<(), Rejected> {
         let known = self.version().includes(other.version());
-        let merged = match COPIES.get() {
-            true => self.state.merge(&other.state),
-            false => Replica::merge(self, other.state()),
-        };
-        let applied = merged.map_err(Rejected::new)?;
+        let applied = Replica::merge(self, other.state()).map_err(Rejected::new)?;
         demand((applied == replica::Applied::Duplicate) == known, || {
             format!("merge says {applied:?}, but known before: {known}")
         });
@@ -294,15 +273,11 @@ impl<S: Exercise> StateBased for Replica<S> {
 fn take<S: Exercise>(replica: &mut Replica<S>, delta: &Delta<S>) -> Result<Applied, Rejected> {
     let missing = replica.missing_for(delta);
     let checked = replica.check(delta);
-    let taken = match COPIES.get() {
-        true => replica.state.absorb(delta),
-        false => replica.absorb(delta),
-    };
-    let own = MergeError::IdentityReused {
-        replica: replica.id(),
-    };
-    let agree = checked.is_ok() == taken.is_ok() || taken == Err(own);
-    demand(agree, || {
+    let taken = replica.absorb(delta);
+    // The check is that of a state, which has no id of its own.
+    let own = replica.id();
+    let reused = taken == Err(MergeError::IdentityReused { replica: own });
+    demand(reused || checked.is_ok() == taken.is_ok(), || {
         format!("check says {checked:?}, absorb {taken:?}")
     });
     Ok(match taken.map_err(Rejected::new)? {
@@ -534,27 +509,5 @@ mod tests {
         assert_eq!(shown(0), "Insert(0)");
         assert_eq!(shown(1 + 2 * 2), "Insert(0), then fails");
         assert_eq!(shown(1 + 2 + 256), "Insert(0), Insert(0), Insert(1)");
-    }
-
-    #[test]
-    fn an_older_copy_takes_its_own_later_updates_only_in_checks_of_copies() {
-        let mut now = Replica::<OrSet<u8>>::new(ReplicaId::from(1));
-        let mut before = now.duplicate();
-        let mut before_too = now.duplicate();
-        let delta = update(
-            &mut now,
-            &Edits {
-                operations: vec![super::super::spec::SetOp::Insert(0)],
-                fails: false,
-            },
-        );
-        let delta = delta.ok().unwrap();
-        assert!(StateBased::merge(&mut before, &now).is_err());
-        assert!(DeltaBased::absorb(&mut before_too, &delta).is_err());
-        let merged = on_copies(|| StateBased::merge(&mut before, &now));
-        let taken = on_copies(|| DeltaBased::absorb(&mut before_too, &delta));
-        assert_eq!((merged, taken), (Ok(()), Ok(Applied::New)));
-        assert!(before.same_state(&now) && before_too.same_state(&now));
-        assert!(StateBased::merge(&mut before, &now).is_ok());
     }
 }

@@ -2,7 +2,8 @@
 //! seen them.
 //!
 //! A delta is what happened after a version: additions, removals, and the version it leads to. It
-//! needs what both its author and its reader had. If removals after that version were collected, it is all that is live instead.
+//! needs what both its author and its reader had. If removals after that version were collected,
+//! it is all that is live instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;

@@ -175,16 +175,26 @@ const SCHEDULES_LONG: u64 = 20_000;
 fn nothing_is_found_in_what_is_right_at_length() {
     let mut entries = all();
     entries.retain(|entry| matches!(entry.kind, Kind::Equivalent | Kind::Control));
-    let reports = on_each(&entries, |entry| {
-        (entry.run)(&Task::Random {
+    let tasks = [
+        Task::Random {
             seed: 2,
             schedules: SCHEDULES_LONG,
             steps: STEPS,
-        })
-    });
-    for (entry, report) in entries.iter().zip(&reports) {
-        assert!(report.failures().is_empty(), "{}\n{report}", entry.id);
+        },
+        Task::Exhaustive {
+            replicas: 3,
+            steps: 6,
+        },
+    ];
+    let reports = on_each(&entries, |entry| tasks.map(|task| (entry.run)(&task)));
+    let mut alarms = Vec::new();
+    for (entry, reports) in entries.iter().zip(&reports) {
+        let found = reports
+            .iter()
+            .filter(|report| !report.failures().is_empty());
+        alarms.extend(found.map(|report| format!("{}\n{report}", entry.id)));
     }
+    assert!(alarms.is_empty(), "{}", alarms.join("\n"));
 }
 
 /// How many seeds the detection curve has.

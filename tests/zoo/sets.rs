@@ -414,7 +414,9 @@ pub fn entries() -> Vec<Entry> {
     ALL.iter().map(entry).collect()
 }
 
-/// The counterexample that Basho published, by views alone: https://github.com/basho/riak_dt/pull/82.
+/// The counterexample that Basho published, by views alone.
+///
+/// Source: https://github.com/basho/riak_dt/pull/82.
 ///
 /// Eight steps, the last of which may be the exchange at the end.
 #[test]

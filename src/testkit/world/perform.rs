@@ -6,7 +6,6 @@ use super::super::coverage::Mark;
 use super::super::events::{Event, Events};
 use super::super::fingerprint::Fingerprint;
 use super::super::law::Law;
-use super::super::replica::on_copies;
 use super::super::source::Source;
 use super::super::step::{Step, Verb};
 use super::super::story::Deed;
@@ -76,8 +75,8 @@ impl<T: Subject> World<T> {
             trace.push(Traced::Op(Fingerprint::of_debug(&op)));
         }
         let costly = self.costly();
-        let before =
-            (costly || self.can.delta.is_some()).then(|| self.nodes[at].subject.duplicate());
+        let before = (costly || self.can.delta.is_some())
+            .then(|| self.nodes[at].subject.fork_as(Self::observer()));
         let id = self.next_op(at);
         let can = Rc::clone(&self.can);
         let token = can
@@ -143,7 +142,7 @@ impl<T: Subject> World<T> {
             self.carry(at, Cargo::Delta(delta), claims, needs, "delta");
         }
         if let Some(before) = before {
-            on_copies(|| self.check_operation(at, &before, costly))?;
+            self.check_operation(at, &before, costly)?;
         }
         Ok(true)
     }
