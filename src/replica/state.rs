@@ -445,7 +445,9 @@ impl<S: Replicated> State<S> {
         if matching != common.len() {
             return Err(reused(&common));
         }
-        self.value.check_kill(&mine.difference(&theirs))
+        self.value.check_kill(&mine.difference(&theirs))?;
+        // What is theirs alone is dead here, which a sequence does not know either.
+        other.value.check_kill(&theirs.difference(&mine))
     }
 
     /// What a peer with `version` lacks: empty if it lacks nothing.

@@ -43,6 +43,7 @@ use crate::clock::ReplicaId;
 /// );
 /// Random::of(can.spec(spec::sum)).schedules(100).run().unwrap_clean();
 /// ```
+#[allow(clippy::type_complexity, reason = "one parameter for each closure")]
 pub fn from_fn<T, Op, View, N, C, P, M, V>(
     new: N,
     choose: C,

@@ -91,20 +91,20 @@ pub trait Exercise: Replicated<View: Debug + PartialEq + 'static> {
 #[cfg_attr(not(feature = "derive"), doc = "```ignore")]
 /// # use commute::kernel::EditError;
 /// use commute::testkit::{Exercise, Meaning, Seen, Source, Verdict, spec};
-/// # use commute::{GCounter, Replicated};
+/// # use commute::{PnCounter, Replicated};
 /// # #[derive(Replicated)]
-/// # struct Board { visits: GCounter }
+/// # struct Board { votes: PnCounter }
 /// # impl Exercise for Board {
-/// #     type Op = u64;
-/// #     fn choose(&self, source: &mut Source<'_>) -> Option<u64> { self.visits.choose(source) }
-/// #     fn perform(board: &mut BoardEdit<'_>, op: &u64) -> Result<(), EditError> {
-/// #         GCounter::perform(&mut board.visits(), op)
+/// #     type Op = i64;
+/// #     fn choose(&self, source: &mut Source<'_>) -> Option<i64> { self.votes.choose(source) }
+/// #     fn perform(board: &mut BoardEdit<'_>, op: &i64) -> Result<(), EditError> {
+/// #         PnCounter::perform(&mut board.votes(), op)
 /// #     }
 /// # }
 ///
 /// impl Meaning for Board {
-///     fn judge(seen: &Seen<'_, u64>, got: &BoardView) -> Verdict {
-///         spec::sum(seen, &got.visits)
+///     fn judge(seen: &Seen<'_, i64>, got: &BoardView) -> Verdict {
+///         spec::sum(seen, &got.votes)
 ///     }
 /// }
 /// ```
