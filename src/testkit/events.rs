@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::fingerprint::Fingerprint;
-use crate::clock::Dot;
+use crate::clock::{Dot, ReplicaId};
 
 /// A set of event numbers.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -168,6 +168,8 @@ impl fmt::Display for OpId {
 #[derive(Clone, Debug)]
 pub(crate) struct Event<Op> {
     pub id: OpId,
+    /// Under which id it was done.
+    pub author: ReplicaId,
     pub op: Op,
     /// All that its author had seen, itself left out.
     pub past: Events,
@@ -197,16 +199,9 @@ impl<Op: fmt::Debug> Log<Op> {
     }
 
     /// Adds an operation and returns its number.
-    pub fn push(&mut self, id: OpId, op: Op, past: Events, dot: Option<Dot>, print: u128) -> usize {
-        let number = self.events.len();
-        self.events.push(Rc::new(Event {
-            id,
-            op,
-            past,
-            dot,
-            print,
-        }));
-        number
+    pub fn push(&mut self, event: Event<Op>) -> usize {
+        self.events.push(Rc::new(event));
+        self.events.len() - 1
     }
 
     pub fn len(&self) -> usize {

@@ -1,23 +1,42 @@
 //! The convergence test kit.
 #![allow(missing_docs, unused)]
 
+mod capabilities;
+mod coverage;
 mod events;
+mod explore;
 mod failure;
+mod faults;
 mod fingerprint;
+mod history_builder;
 mod law;
 mod name;
+mod pulse;
+mod random;
+mod report;
+mod run;
 mod schedule;
 mod seen;
+mod settings;
+mod shrink;
 mod source;
 pub mod spec;
 mod step;
 mod story;
 mod subject;
+mod world;
 
+pub use capabilities::Capabilities;
+pub use coverage::{Coverage, Mark};
 pub use events::{Events, OpId};
+pub use explore::{ExhaustiveSearch, Explore};
 pub use failure::{Broken, Failure};
+pub use faults::Faults;
 pub use fingerprint::Fingerprint;
+pub use history_builder::History;
 pub use law::{Law, Laws};
+pub use random::{Random, RandomSearch};
+pub use report::Report;
 pub use schedule::Schedule;
 pub use seen::{Seen, Visible};
 pub use source::{Odometer, Source};

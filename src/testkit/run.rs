@@ -1,0 +1,136 @@
+//! Runs one schedule.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use super::capabilities::Capabilities;
+use super::coverage::Coverage;
+use super::failure::Broken;
+use super::law::Law;
+use super::pulse::Pulse;
+use super::schedule::Schedule;
+use super::story::Story;
+use super::subject::Subject;
+use super::world::{Checked, Effort, Traced, World, broken};
+
+/// What came of a run.
+pub(crate) struct Ran<T: Subject> {
+    /// What broke, and after how many steps; one more than there are for the end.
+    pub broken: Option<(Box<Broken>, usize)>,
+    pub coverage: Coverage,
+    pub story: Story,
+    pub trace: Vec<Traced<T>>,
+}
+
+/// What a run should note besides its result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Note {
+    Nothing,
+    Story,
+    Trace,
+}
+
+/// Performs `schedule`, checking after every step, and settles.
+pub(crate) fn run<T: Subject>(
+    can: &Rc<Capabilities<T>>,
+    schedule: &Schedule,
+    effort: Effort,
+    note: Note,
+    pulse: &Pulse,
+) -> Ran<T> {
+    pulse.begins(schedule);
+    let step = Cell::new(0);
+    let mut world = None;
+    let result = guarded(|| {
+        let world = world.insert(World::new(Rc::clone(can), schedule.replicas, effort));
+        match note {
+            Note::Nothing => {}
+            Note::Story => world.story = Some(Story::default()),
+            Note::Trace => world.trace = Some(Vec::new()),
+        }
+        steps(world, schedule, &step, pulse)
+    });
+    let (coverage, mut story, trace, replicas) = match world {
+        Some(world) => (
+            world.coverage,
+            world.story.unwrap_or_default(),
+            world.trace.unwrap_or_default(),
+            world.nodes.len(),
+        ),
+        None => Default::default(),
+    };
+    story.replicas = replicas;
+    Ran {
+        broken: result.err().map(|broken| (broken, step.get())),
+        coverage,
+        story,
+        trace,
+    }
+}
+
+fn steps<T: Subject>(
+    world: &mut World<T>,
+    schedule: &Schedule,
+    at: &Cell<usize>,
+    pulse: &Pulse,
+) -> Checked {
+    for (number, step) in schedule.steps.iter().enumerate() {
+        at.set(number + 1);
+        pulse.reaches(number + 1);
+        if pulse.is_stopped() {
+            return Err(too_large());
+        }
+        world.step = number + 1;
+        if let Some(changed) = world.perform(*step)? {
+            world.check_step(step.verb, &changed)?;
+        }
+    }
+    at.set(schedule.steps.len() + 1);
+    pulse.reaches(schedule.steps.len());
+    world.settle()
+}
+
+pub(crate) fn too_large() -> Box<Broken> {
+    let most = super::pulse::GROWTH_MAX >> 20;
+    broken(
+        Law::Bounds,
+        None,
+        format!("the process has grown by more than {most} MiB"),
+        "memory within bounds",
+    )
+}
+
+/// The result of `f`; a panic is a broken law.
+pub(crate) fn guarded<R>(f: impl FnOnce() -> Checked<R>) -> Checked<R> {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        let text = text.unwrap_or_else(|| "a panic without a message".into());
+        Err(broken(Law::Panic, None, text, "no panic"))
+    })
+}
+
+/// Whether two runs of the same schedule did the same.
+pub(crate) fn same_trace<T: Subject>(a: &[Traced<T>], b: &[Traced<T>]) -> Result<(), String> {
+    for (at, (a, b)) in a.iter().zip(b).enumerate() {
+        let same = match (a, b) {
+            (Traced::Op(a), Traced::Op(b)) => a == b,
+            (Traced::View(a), Traced::View(b)) => a == b,
+            (Traced::Bytes(a), Traced::Bytes(b)) => a == b,
+            _ => false,
+        };
+        if !same {
+            let kind = match a {
+                Traced::Op(_) => "another operation was chosen".into(),
+                Traced::View(view) => format!("another view: {view:?}"),
+                Traced::Bytes(_) => "other bytes were written".into(),
+            };
+            return Err(format!("{kind}, observation {at} of the run"));
+        }
+    }
+    match a.len() == b.len() {
+        true => Ok(()),
+        false => Err("one run did more than the other".into()),
+    }
+}

@@ -1,0 +1,261 @@
+//! The laws about one, two and three states of one execution.
+
+use std::any::Any;
+use std::rc::Rc;
+
+use super::super::events::Events;
+use super::super::law::Law;
+use super::super::subject::{Applied, Subject};
+use super::{Cargo, Checked, Node, Via, World, broken};
+
+/// Samples kept for the laws about several states.
+const SAMPLES_MAX: usize = 8;
+
+impl<T: Subject> World<T> {
+    /// The laws about `x`, the state of replica `at`, and two other states of this execution.
+    pub(super) fn check_several(&mut self, at: usize, x: &Rc<Node<T>>) -> Checked {
+        if self.can.state.is_none() {
+            return Ok(());
+        }
+        if self.effort.every <= 1 {
+            let others: Vec<Rc<Node<T>>> = self.others(at).map(Rc::clone).collect();
+            for (place, y) in others.iter().enumerate() {
+                let z = &others[(place + 1) % others.len()];
+                self.check_three(at, x, y, z)?;
+            }
+        }
+        if self.effort.history {
+            let (y, z) = (self.some_state(at), self.some_state(at));
+            self.check_three(at, x, &y, &z)?;
+            self.sample(x);
+        }
+        Ok(())
+    }
+
+    fn others(&self, at: usize) -> impl Iterator<Item = &Rc<Node<T>>> {
+        let up = move |(place, node): &(usize, &Rc<Node<T>>)| *place != at && !node.down;
+        self.nodes
+            .iter()
+            .enumerate()
+            .filter(up)
+            .map(|(_, node)| node)
+    }
+
+    /// Another replica as it is now, or an older state of any.
+    fn some_state(&mut self, at: usize) -> Rc<Node<T>> {
+        let count = self.nodes.len() + self.samples.len();
+        let place = self.rng.below(count as u64) as usize;
+        match self.nodes.get(place) {
+            Some(node) if !node.down && place != at => Rc::clone(node),
+            Some(_) => Rc::clone(self.others(at).next().unwrap_or(&self.nodes[at])),
+            None => Rc::clone(&self.samples[place - self.nodes.len()]),
+        }
+    }
+
+    /// Keeps a state in the place of a random older one.
+    fn sample(&mut self, node: &Rc<Node<T>>) {
+        if self.samples.len() < SAMPLES_MAX {
+            self.samples.push(Rc::clone(node));
+        } else if self.rng.below(4) == 0 {
+            let place = self.rng.below(SAMPLES_MAX as u64) as usize;
+            self.samples[place] = Rc::clone(node);
+        }
+    }
+
+    /// `x` merged with `y`.
+    fn joined(&self, at: usize, x: &T, y: &T) -> Checked<T> {
+        let mut joined = x.duplicate();
+        if let Some(table) = self.can.state {
+            (table.merge)(&mut joined, y).map_err(|error| {
+                broken(Law::O3, Some(at), format!("refused: {}", error.0), "merged")
+            })?;
+        }
+        Ok(joined)
+    }
+
+    fn must_be(&self, law: Law, at: usize, got: &T, expected: &T, why: &str) -> Checked {
+        if !self.wants(law) || self.alike(got, expected) {
+            return Ok(());
+        }
+        let mut wrong = broken(law, Some(at), format!("{got:?}"), format!("{expected:?}"));
+        wrong.why = why.into();
+        Err(wrong)
+    }
+
+    fn check_three(
+        &mut self,
+        at: usize,
+        x: &Rc<Node<T>>,
+        y: &Rc<Node<T>>,
+        z: &Rc<Node<T>>,
+    ) -> Checked {
+        let (a, b, c) = (&x.subject, &y.subject, &z.subject);
+        let xy = self.joined(at, a, b)?;
+        let yx = self.joined(at, b, a)?;
+        self.must_be(
+            Law::J1,
+            at,
+            &xy,
+            &yx,
+            "x joined with y, and y joined with x",
+        )?;
+        let xx = self.joined(at, a, a)?;
+        self.must_be(Law::J3, at, &xx, a, "x joined with itself, and x")?;
+        let again = self.joined(at, &xy, b)?;
+        self.must_be(Law::J5, at, &again, &xy, "x joined with y twice, and once")?;
+        let grown = self.joined(at, a, &xy)?;
+        self.must_be(Law::J6, at, &grown, &xy, "x is not within x joined with y")?;
+        let left = self.joined(at, &xy, c)?;
+        let yz = self.joined(at, b, c)?;
+        let right = self.joined(at, a, &yz)?;
+        self.must_be(Law::J2, at, &left, &right, "(x, y), z and x, (y, z)")?;
+        if self.wants(Law::J4) {
+            let empty = T::new(x.id);
+            let x_empty = self.joined(at, a, &empty)?;
+            self.must_be(
+                Law::J4,
+                at,
+                &x_empty,
+                a,
+                "x joined with an empty replica, and x",
+            )?;
+        }
+        let both = x.seen.union(&y.seen);
+        if both.is_subset(&z.seen) {
+            self.must_be(Law::J7, at, &left, c, "z has seen all that x and y have")?;
+        }
+        if self.wants(Law::J8) && self.same(a, b) && !self.collected {
+            self.check_equal_states(at, x, y, z)?;
+        }
+        let mut via = x.via;
+        via.add(y.via);
+        via.add(Via::STATE);
+        if self.wants(Law::S2) {
+            self.check_made(Law::S2, at, &xy, &both, via)?;
+        }
+        self.check_answers(at, x, y, z)
+    }
+
+    /// Equal states show the same and do the same.
+    fn check_equal_states(&self, at: usize, x: &Node<T>, y: &Node<T>, z: &Node<T>) -> Checked {
+        let (a, b) = (&x.subject, &y.subject);
+        if a.view() != b.view() {
+            let (got, expected) = (format!("{:?}", a.view()), format!("{:?}", b.view()));
+            let mut wrong = broken(Law::J8, Some(at), got, expected);
+            wrong.why = "these states count as equal".into();
+            return Err(wrong);
+        }
+        let (xz, yz) = (
+            self.joined(at, a, &z.subject)?,
+            self.joined(at, b, &z.subject)?,
+        );
+        self.must_be(
+            Law::J8,
+            at,
+            &xz,
+            &yz,
+            "equal states joined with the same third",
+        )
+    }
+
+    /// An answer is as good as the whole state, also for whom it was not meant.
+    fn check_answers(&mut self, at: usize, x: &Node<T>, y: &Node<T>, z: &Node<T>) -> Checked {
+        let Some(table) = self.can.delta else {
+            return Ok(());
+        };
+        let (a, b) = (&x.subject, &y.subject);
+        let answer = (table.since)(a, &*(table.seen)(b));
+        let xy = self.joined(at, b, a)?;
+        let answered = self.absorbed(at, Law::D2, b, &*answer)?;
+        self.must_be(
+            Law::D2,
+            at,
+            &answered,
+            &xy,
+            "y after the answer of x, and y joined with x",
+        )?;
+        if self.wants(Law::D4) {
+            let nothing = (table.since)(a, &*(table.seen)(a));
+            if let Ok(after) = self.absorbed(at, Law::D4, b, &*nothing) {
+                self.must_be(Law::D4, at, &after, b, "y after what x knows beyond itself")?;
+            }
+        }
+        let needs = x.seen.intersection(&y.seen);
+        if self.wants(Law::N4) && needs.is_subset(&z.seen) {
+            let after = self.absorbed(at, Law::N4, &z.subject, &*answer)?;
+            let seen = z.seen.union(&x.seen.difference(&y.seen));
+            let mut via = z.via;
+            via.add(x.via);
+            via.add(Via::DELTA);
+            self.check_made(Law::N4, at, &after, &seen, via)?;
+        }
+        self.check_forgetful(at, x, y, &xy)
+    }
+
+    /// The answer of one that has dropped its records of removals is as good.
+    fn check_forgetful(&mut self, at: usize, x: &Node<T>, y: &Node<T>, xy: &T) -> Checked {
+        let (Some(version), Some(delta)) = (self.can.version, self.can.delta) else {
+            return Ok(());
+        };
+        let mut forgetful = x.subject.duplicate();
+        (version.drop_records)(&mut forgetful);
+        let answer = (delta.since)(&forgetful, &*(delta.seen)(&y.subject));
+        let answered = self.absorbed(at, Law::N4, &y.subject, &*answer)?;
+        self.must_be(
+            Law::N4,
+            at,
+            &answered,
+            xy,
+            "y answered by x without removal records",
+        )
+    }
+
+    fn absorbed(&self, at: usize, law: Law, subject: &T, delta: &dyn Any) -> Checked<T> {
+        let mut after = subject.duplicate();
+        if let Some(table) = self.can.delta {
+            let taken = (table.absorb)(&mut after, delta);
+            if !matches!(taken, Ok(Applied::New | Applied::Duplicate)) {
+                let got = format!("{taken:?}");
+                return Err(broken(
+                    law,
+                    Some(at),
+                    got,
+                    "included: what it needs is there",
+                ));
+            }
+        }
+        Ok(after)
+    }
+
+    /// What an operation did, against the state before it.
+    pub(super) fn check_operation(&mut self, at: usize, before: &T, costly: bool) -> Checked {
+        let can = Rc::clone(&self.can);
+        let node = Rc::clone(&self.nodes[at]);
+        if let (Some(table), Some(carrier)) = (can.delta, self.carriers.last().map(Rc::clone)) {
+            if let Cargo::Delta(delta) = &carrier.cargo {
+                if self.wants(Law::D4) {
+                    (table.bound)(&node.subject, &**delta)
+                        .map_err(|what| broken(Law::D4, Some(at), what, "within its bound"))?;
+                }
+                if self.wants(Law::D1) {
+                    let after = self.absorbed(at, Law::D1, before, &**delta)?;
+                    let why = "the state before with the delta, and the state after";
+                    self.must_be(Law::D1, at, &after, &node.subject, why)?;
+                }
+            }
+        }
+        if costly && can.state.is_some() {
+            let grown = self.joined(at, before, &node.subject)?;
+            let why = "the state before joined with the state after the operation";
+            self.must_be(Law::J6, at, &grown, &node.subject, why)?;
+        }
+        Ok(())
+    }
+
+    /// All that anyone has seen.
+    pub(super) fn everything(&self) -> Events {
+        let mut all = Events::default();
+        self.nodes.iter().for_each(|node| all.add_all(&node.seen));
+        all
+    }
+}

@@ -1,0 +1,647 @@
+//! Sending and taking, and what must come of it.
+
+use std::rc::Rc;
+
+use super::super::coverage::Mark;
+use super::super::events::Events;
+use super::super::law::Law;
+use super::super::step::Verb;
+use super::super::story::Deed;
+use super::super::subject::{Applied, Gaps, Rejected, Subject};
+use super::perform::Changed;
+use super::{Cargo, Checked, Node, Parcel, Via, World, broken};
+
+/// What must be included after `waiting` is tried on `seen`: the greatest set of parcels whose needs
+/// are met by `seen` and by each other. Leaves in `waiting` what still waits.
+fn settle<T: Subject>(seen: &mut Events, waiting: &mut Vec<Rc<Parcel<T>>>) {
+    let mut chosen: Vec<&Rc<Parcel<T>>> = waiting.iter().collect();
+    let mut reached;
+    loop {
+        reached = seen.clone();
+        chosen.iter().for_each(|held| reached.add_all(&held.claims));
+        let before = chosen.len();
+        chosen.retain(|held| held.needs.is_subset(&reached));
+        if chosen.len() == before {
+            break;
+        }
+    }
+    *seen = reached;
+    waiting.retain(|held| !held.claims.is_subset(seen));
+}
+
+impl<T: Subject> Node<T> {
+    /// Brings `seen` and `waiting` up to date; says whether any woke, and whether they needed each
+    /// other.
+    pub(super) fn expect(&mut self) -> (bool, bool) {
+        if self.waiting.is_empty() {
+            return (false, false);
+        }
+        let before = self.waiting.len();
+        let mut one_by_one = self.seen.clone();
+        let ready = |seen: &Events, held: &&Rc<Parcel<T>>| {
+            held.needs.is_subset(seen) && !held.claims.is_subset(seen)
+        };
+        while let Some(held) = self.waiting.iter().find(|held| ready(&one_by_one, held)) {
+            one_by_one.add_all(&held.claims);
+        }
+        settle(&mut self.seen, &mut self.waiting);
+        (self.waiting.len() < before, one_by_one != self.seen)
+    }
+}
+
+impl<T: Subject> World<T> {
+    /// The state of `from` into `to`, at once.
+    pub(super) fn merge(&mut self, from: usize, to: usize) -> Checked<Option<Changed>> {
+        if self.can.state.is_none() || from == to || !self.can_talk(from, to) {
+            return Ok(None);
+        }
+        let other = Rc::clone(&self.nodes[from]);
+        let fresh = self.merge_in(to, &other.subject, &other.seen, other.via)?;
+        self.coverage.effect(Verb::Merge);
+        self.moved(from, to, "state", fresh);
+        Ok(Some(vec![to]))
+    }
+
+    fn can_talk(&self, from: usize, to: usize) -> bool {
+        !self.nodes[from].down && !self.nodes[to].down && self.reachable(from, to)
+    }
+
+    fn moved(&mut self, from: usize, to: usize, payload: &str, effect: String) {
+        self.tell(|| Deed::Moved {
+            from,
+            to,
+            payload: payload.into(),
+            effect,
+        });
+    }
+
+    fn merge_in(&mut self, at: usize, other: &T, seen: &Events, via: Via) -> Checked<String> {
+        let Some(table) = self.can.state else {
+            return Ok(String::new());
+        };
+        let fresh = self.fresh(at, seen);
+        let brings = !seen.is_subset(&self.nodes[at].seen);
+        if brings {
+            self.mark(Mark::Merged);
+        }
+        let cloned = self.cloned;
+        let node = self.node_mut(at);
+        if let Err(error) = (table.merge)(&mut node.subject, other) {
+            return self.refused(at, error, cloned, true);
+        }
+        node.seen.add_all(seen);
+        node.via.add(Via::STATE);
+        node.via.add(via);
+        node.expect();
+        Ok(fresh)
+    }
+
+    fn refused(&mut self, at: usize, error: Rejected, right: bool, say: bool) -> Checked<String> {
+        if !right {
+            return Err(broken(
+                Law::O3,
+                Some(at),
+                format!("refused: {}", error.0),
+                "taken; it is honest and what it needs is there",
+            ));
+        }
+        if self.cloned && say {
+            self.mark(Mark::Noticed);
+        }
+        Ok(format!("r{at} refuses: {}", error.0))
+    }
+
+    /// `r2 now sees r0:1`, if the run is told.
+    fn fresh(&self, at: usize, brought: &Events) -> String {
+        if self.story.is_none() {
+            return String::new();
+        }
+        let fresh = brought.difference(&self.nodes[at].seen);
+        match fresh.is_empty() {
+            true => format!("nothing new for r{at}"),
+            false => format!("r{at} now sees {}", self.log.names(&fresh)),
+        }
+    }
+
+    /// The answer of `from` to what `to` has.
+    fn answer(&mut self, from: usize, to: usize) -> Checked<Option<Rc<Parcel<T>>>> {
+        let Some(table) = self.can.delta else {
+            return Ok(None);
+        };
+        if from == to || !self.can_talk(from, to) {
+            return Ok(None);
+        }
+        let (sender, asker) = (&self.nodes[from], &self.nodes[to]);
+        let seen = (table.seen)(&asker.subject);
+        let delta = (table.since)(&sender.subject, &*seen);
+        if self.wants(Law::D4) {
+            (table.bound)(&sender.subject, &*delta)
+                .map_err(|what| broken(Law::D4, Some(from), what, "within the declared bound"))?;
+        }
+        Ok(Some(Rc::new(Parcel {
+            from,
+            cargo: Cargo::Delta(delta),
+            claims: sender.seen.difference(&asker.seen),
+            needs: sender.seen.intersection(&asker.seen),
+            asked: Some(to),
+            payload: "answer",
+        })))
+    }
+
+    /// `from` sends `to` what it lacks, at once.
+    pub(super) fn sync(&mut self, from: usize, to: usize) -> Checked<Option<Changed>> {
+        let Some(parcel) = self.answer(from, to)? else {
+            return Ok(None);
+        };
+        let effect = self.deliver(to, &parcel)?;
+        self.coverage.effect(Verb::Sync);
+        self.moved(from, to, "delta", effect);
+        let complete = self.nodes[from].seen.is_subset(&self.nodes[to].seen);
+        if !complete && !self.cloned {
+            let lacking = self.nodes[from].seen.difference(&self.nodes[to].seen);
+            return Err(broken(
+                Law::D2,
+                Some(to),
+                format!("lacks {} after it was answered", self.log.names(&lacking)),
+                "an answer includes all that was lacking",
+            ));
+        }
+        Ok(Some(vec![to]))
+    }
+
+    /// The message of one operation, straight from where it is kept.
+    pub(super) fn pull(&mut self, at: usize, pick: u32) -> Checked<bool> {
+        let fits = |parcel: &&Rc<Parcel<T>>| {
+            !parcel.claims.is_subset(&self.nodes[at].seen)
+                && self.reachable(at, parcel.from)
+                && self.may_deliver(at, parcel)
+        };
+        let count = self.carriers.iter().filter(fits).count();
+        let Some(place) = (pick as usize).checked_rem(count) else {
+            return Ok(false);
+        };
+        let Some(parcel) = self.carriers.iter().filter(fits).nth(place).map(Rc::clone) else {
+            return Ok(false);
+        };
+        let effect = self.deliver(at, &parcel)?;
+        self.moved(parcel.from, at, parcel.payload, effect);
+        Ok(true)
+    }
+
+    fn post(&mut self, from: usize, parcel: Rc<Parcel<T>>) -> bool {
+        let letter = (from as u32, self.sent[from]);
+        self.sent[from] += 1;
+        let payload = parcel.payload;
+        self.mail.push((letter, parcel));
+        self.tell(|| Deed::Sent {
+            from,
+            payload: payload.into(),
+            letter: name(letter),
+        });
+        true
+    }
+
+    pub(super) fn send_state(&mut self, from: usize) -> bool {
+        if self.can.state.is_none() {
+            return false;
+        }
+        let node = Rc::clone(&self.nodes[from]);
+        let parcel = self.whole(from, Cargo::State(node), "state");
+        self.post(from, parcel)
+    }
+
+    pub(super) fn send_bytes(&mut self, from: usize) -> bool {
+        let (Some(_), Some(table)) = (self.can.state, self.can.bytes) else {
+            return false;
+        };
+        let node = &self.nodes[from];
+        let cargo = Cargo::Bytes(Rc::new((table.encode)(&node.subject)), node.id, node.via);
+        let parcel = self.whole(from, cargo, "bytes");
+        self.post(from, parcel)
+    }
+
+    fn whole(&self, from: usize, cargo: Cargo<T>, payload: &'static str) -> Rc<Parcel<T>> {
+        Rc::new(Parcel {
+            from,
+            cargo,
+            claims: self.nodes[from].seen.clone(),
+            needs: Events::default(),
+            asked: None,
+            payload,
+        })
+    }
+
+    pub(super) fn send_answer(&mut self, from: usize, to: usize) -> Checked<bool> {
+        match self.answer(from, to)? {
+            Some(parcel) if !parcel.claims.is_empty() => Ok(self.post(from, parcel)),
+            _ => Ok(false),
+        }
+    }
+
+    /// What carries an operation that `from` has seen, its own or relayed.
+    pub(super) fn send_update(&mut self, from: usize, pick: u32) -> bool {
+        let seen = &self.nodes[from].seen;
+        let known: Vec<&Rc<Parcel<T>>> = self
+            .carriers
+            .iter()
+            .filter(|parcel| parcel.claims.is_subset(seen))
+            .collect();
+        let Some(place) = (pick as usize).checked_rem(known.len()) else {
+            return false;
+        };
+        let parcel = Rc::clone(known[place]);
+        self.post(from, parcel)
+    }
+
+    /// Two or three of the last operations as one parcel; with `cut`, only what `from` lacks.
+    pub(super) fn send_group(&mut self, from: usize, choice: u32, cut: bool) -> bool {
+        let mut source = super::super::Source::number(u64::from(choice));
+        let count = 2 + source.below(2);
+        let mut group: Option<Rc<Parcel<T>>> = None;
+        for _ in 0..count {
+            // Recent ones, so that groups with gaps fit into each other.
+            let reach = 6.min(self.carriers.len() as u64);
+            let back = source.below(reach) as usize;
+            let Some(next) = self.carriers.iter().nth_back(back) else {
+                return false;
+            };
+            group = match group {
+                None => Some(Rc::clone(next)),
+                Some(group) => match self.grouped(&group, next) {
+                    Some(both) => Some(Rc::new(both)),
+                    None => return false,
+                },
+            };
+        }
+        let group = match (group, cut) {
+            (Some(group), true) => self.cut_parcel(from, &group),
+            (group, _) => group,
+        };
+        match group {
+            Some(group) if group.claims.len() > 0 => self.post(from, group),
+            _ => false,
+        }
+    }
+
+    fn grouped(&self, a: &Parcel<T>, b: &Parcel<T>) -> Option<Parcel<T>> {
+        let cargo = match (&a.cargo, &b.cargo) {
+            (Cargo::Delta(a), Cargo::Delta(b)) => {
+                Cargo::Delta((self.can.delta?.group)(&**a, &**b)?)
+            }
+            (Cargo::Messages(a), Cargo::Messages(b)) if a.len() == 1 && b.len() == 1 => {
+                Cargo::Messages(vec![(self.can.ops?.group)(&*a[0], &*b[0])?])
+            }
+            _ => return None,
+        };
+        let claims = a.claims.union(&b.claims);
+        Some(Parcel {
+            from: a.from,
+            cargo,
+            needs: a.needs.union(&b.needs).difference(&claims),
+            claims,
+            asked: None,
+            payload: "group",
+        })
+    }
+
+    fn cut_parcel(&self, at: usize, parcel: &Parcel<T>) -> Option<Rc<Parcel<T>>> {
+        let (Cargo::Delta(delta), Some(table)) = (&parcel.cargo, self.can.delta) else {
+            return None;
+        };
+        let node = &self.nodes[at];
+        let cut = (table.beyond)(&**delta, &*(table.seen)(&node.subject))?;
+        Some(Rc::new(Parcel {
+            from: at,
+            cargo: Cargo::Delta(cut),
+            claims: parcel.claims.difference(&node.seen),
+            needs: parcel.needs.union(&parcel.claims.intersection(&node.seen)),
+            asked: None,
+            payload: "cut",
+        }))
+    }
+
+    /// The place in the mail of letter `number` of `from`, or of its next one still in flight.
+    fn letter(&self, from: usize, number: u32) -> Option<usize> {
+        let number = number % self.sent[from].max(1);
+        let of = |letter: &(u32, u32)| letter.0 == from as u32;
+        let places = || {
+            self.mail
+                .iter()
+                .enumerate()
+                .filter(|(_, (letter, _))| of(letter))
+        };
+        let later = places().find(|(_, (letter, _))| letter.1 >= number);
+        later.or_else(|| places().next()).map(|(place, _)| place)
+    }
+
+    pub(super) fn lose(&mut self, from: usize, number: u32) -> bool {
+        let Some(place) = self.letter(from, number) else {
+            return false;
+        };
+        let (letter, _) = self.mail.remove(place);
+        self.mark(Mark::Lost);
+        self.note(from, || format!("{} is lost", name(letter)));
+        true
+    }
+
+    pub(super) fn take(
+        &mut self,
+        at: usize,
+        from: usize,
+        number: u32,
+        stays: bool,
+    ) -> Checked<bool> {
+        let Some(place) = self.letter(from, number) else {
+            return Ok(false);
+        };
+        if !self.reachable(at, from) {
+            self.mark(Mark::Split);
+            return Ok(false);
+        }
+        let (letter, parcel) = (self.mail[place].0, Rc::clone(&self.mail[place].1));
+        if !self.may_deliver(at, &parcel) {
+            return Ok(false);
+        }
+        if !stays {
+            self.mail.remove(place);
+        }
+        if parcel.asked.is_some_and(|asked| asked != at) {
+            self.mark(Mark::ThirdParty);
+        }
+        let effect = self.deliver(at, &parcel)?;
+        self.tell(|| Deed::Took {
+            from,
+            at,
+            payload: parcel.payload.into(),
+            letter: name(letter),
+            effect,
+        });
+        Ok(true)
+    }
+
+    /// `parcel` arrives; says what came of it.
+    pub(super) fn deliver(&mut self, at: usize, parcel: &Parcel<T>) -> Checked<String> {
+        match &parcel.cargo {
+            Cargo::State(node) => self.merge_in(at, &node.subject, &parcel.claims, node.via),
+            Cargo::Bytes(bytes, id, via) => {
+                let Some(table) = self.can.bytes else {
+                    return Ok(String::new());
+                };
+                let other = (table.decode)(bytes, *id)
+                    .map_err(|e| broken(Law::P1, Some(at), e.0, "sent bytes can be read"))?;
+                self.merge_in(at, &other, &parcel.claims, *via)
+            }
+            Cargo::Delta(delta) => self.deliver_delta(at, &**delta, parcel),
+            Cargo::Messages(messages) => self.deliver_messages(at, messages, parcel),
+        }
+    }
+
+    fn deliver_delta(
+        &mut self,
+        at: usize,
+        delta: &dyn std::any::Any,
+        parcel: &Parcel<T>,
+    ) -> Checked<String> {
+        let Some(table) = self.can.delta else {
+            return Ok(String::new());
+        };
+        let delta = (table.transmit)(delta)
+            .map_err(|e| broken(Law::P1, Some(at), e.0, "a delta can be sent"))?;
+        let result = (table.absorb)(&mut self.node_mut(at).subject, &*delta);
+        let rule = Rule {
+            gap: Law::D3,
+            detects: table.gaps == Gaps::Detected,
+            via: Via::DELTA,
+        };
+        let effect = self.arrived(at, parcel, result, rule)?;
+        if self.costly() && self.wants(Law::D3) {
+            self.again(at, parcel, rule)?;
+        }
+        Ok(effect)
+    }
+
+    fn deliver_messages(
+        &mut self,
+        at: usize,
+        messages: &[super::super::capabilities::Erased],
+        parcel: &Parcel<T>,
+    ) -> Checked<String> {
+        let Some(table) = self.can.ops else {
+            return Ok(String::new());
+        };
+        let mut result = Ok(Applied::Duplicate);
+        for message in messages {
+            let message = (table.transmit)(&**message)
+                .map_err(|e| broken(Law::P1, Some(at), e.0, "a message can be sent"))?;
+            let one = (table.receive)(&mut self.node_mut(at).subject, &*message);
+            result = match (result, one) {
+                (_, Err(error)) => Err(error),
+                (Ok(Applied::Duplicate), one) => one,
+                (all, Ok(Applied::Duplicate)) => all,
+                (_, Ok(Applied::Waiting)) => Ok(Applied::Waiting),
+                (all, _) => all,
+            };
+            if result.is_err() {
+                break;
+            }
+        }
+        if messages.is_empty() {
+            result = Ok(Applied::New);
+        }
+        let rule = Rule {
+            gap: Law::O4,
+            detects: table.detects,
+            via: Via::OPS,
+        };
+        let effect = self.arrived(at, parcel, result, rule)?;
+        if table.duplicates && self.costly() && self.wants(Law::O4) {
+            self.again(at, parcel, rule)?;
+        }
+        Ok(effect)
+    }
+
+    /// Whether what the type says of an arrival is right; keeps the account of what it has seen.
+    fn arrived(
+        &mut self,
+        at: usize,
+        parcel: &Parcel<T>,
+        result: Result<Applied, Rejected>,
+        rule: Rule,
+    ) -> Checked<String> {
+        let node = &self.nodes[at];
+        let known = parcel.claims.is_subset(&node.seen);
+        let ready = parcel.needs.is_subset(&node.seen);
+        let kept = node
+            .waiting
+            .iter()
+            .any(|held| held.claims == parcel.claims && held.needs == parcel.needs);
+        // Together with what waits it may be ready too.
+        let ready = ready || (!known && self.wakes(at, parcel));
+        if self.cloned {
+            return self.arrived_cloned(at, parcel, result);
+        }
+        let says = |text: &str| text.to_string();
+        let wrong =
+            |law: Law, got: &str, expected: String| Err(broken(law, Some(at), got, expected));
+        let lacking = || {
+            let lacking = parcel.needs.difference(&node.seen);
+            format!("it lacks {}", self.log.names(&lacking))
+        };
+        let exact = self.can.version.is_some();
+        match result {
+            Err(error) if ready || known && self.can.version.is_some() => {
+                self.refused(at, error, false, true)
+            }
+            Err(_) => {
+                self.mark(Mark::Refusal);
+                Ok(says("refused, for it came too early"))
+            }
+            Ok(Applied::New) if known && exact => wrong(
+                rule.gap,
+                "taken as new",
+                says("a duplicate: all of it is included"),
+            ),
+            Ok(Applied::New) if !ready && !known && rule.detects => {
+                wrong(rule.gap, "applied", format!("noticed that {}", lacking()))
+            }
+            Ok(Applied::Duplicate) if !known && !kept => {
+                let what = format!("new: it brings {}", self.log.names(&parcel.claims));
+                wrong(Law::O3, "taken for a duplicate", what)
+            }
+            Ok(Applied::Waiting) if ready || known && exact => wrong(
+                Law::N3,
+                "kept waiting",
+                says("included: what it needs is there"),
+            ),
+            Ok(applied) => Ok(self.take_in(at, parcel, applied, known, kept, rule.via)),
+        }
+    }
+
+    fn take_in(
+        &mut self,
+        at: usize,
+        parcel: &Parcel<T>,
+        applied: Applied,
+        known: bool,
+        kept: bool,
+        via: Via,
+    ) -> String {
+        let fresh = self.fresh(at, &parcel.claims);
+        match applied {
+            _ if known => {
+                self.mark(Mark::Duplicate);
+                return format!("nothing new for r{at}");
+            }
+            Applied::Duplicate => return format!("r{at} keeps it already"),
+            Applied::Waiting if kept => return format!("r{at} keeps it already"),
+            Applied::Waiting => {
+                let held = Rc::new(parcel.shallow());
+                let lacking = parcel.needs.difference(&self.nodes[at].seen);
+                let text = format!("r{at} keeps it: lacks {}", self.log.names(&lacking));
+                let node = self.node_mut(at);
+                node.waiting.push(held);
+                node.expect();
+                self.mark(Mark::Waited);
+                return text;
+            }
+            Applied::New => {}
+        }
+        let node = self.node_mut(at);
+        if node.waiting.is_empty() || parcel.needs.is_subset(&node.seen) {
+            node.seen.add_all(&parcel.claims);
+        } else {
+            // It was ready together with some that wait.
+            node.waiting.push(Rc::new(parcel.shallow()));
+        }
+        node.via.add(via);
+        let (woken, mutual) = node.expect();
+        node.seen.add_all(&parcel.claims);
+        self.mark(Mark::Included);
+        if woken {
+            self.mark(Mark::Woken);
+        }
+        if mutual {
+            self.mark(Mark::Mutual);
+        }
+        fresh
+    }
+
+    /// Whether `parcel` and what waits at `at` are ready together.
+    fn wakes(&self, at: usize, parcel: &Parcel<T>) -> bool {
+        let node = &self.nodes[at];
+        if node.waiting.is_empty() {
+            return false;
+        }
+        let mut seen = node.seen.clone();
+        let mut waiting = node.waiting.clone();
+        waiting.push(Rc::new(parcel.shallow()));
+        settle(&mut seen, &mut waiting);
+        parcel.claims.is_subset(&seen)
+    }
+
+    /// With an id used twice an arrival may be refused; that is how it is noticed.
+    fn arrived_cloned(
+        &mut self,
+        at: usize,
+        parcel: &Parcel<T>,
+        result: Result<Applied, Rejected>,
+    ) -> Checked<String> {
+        match result {
+            Err(error) => self.refused(at, error, true, true),
+            Ok(Applied::New) => {
+                self.node_mut(at).seen.add_all(&parcel.claims);
+                Ok("included".into())
+            }
+            Ok(_) => Ok("waits, or is known".into()),
+        }
+    }
+
+    /// The same parcel once more changes nothing.
+    fn again(&mut self, at: usize, parcel: &Parcel<T>, rule: Rule) -> Checked {
+        let before = self.nodes[at].subject.duplicate();
+        let view = before.view();
+        let can = Rc::clone(&self.can);
+        let subject = &mut self.node_mut(at).subject;
+        let refused = match (&parcel.cargo, can.delta, &can.ops) {
+            (Cargo::Delta(delta), Some(table), _) => (table.absorb)(subject, &**delta).is_err(),
+            (Cargo::Messages(messages), _, Some(table)) => messages
+                .iter()
+                .any(|message| (table.receive)(subject, &**message).is_err()),
+            _ => false,
+        };
+        let known = parcel.claims.is_subset(&self.nodes[at].seen);
+        let after = &self.nodes[at].subject;
+        if refused && known && !self.cloned && rule.via == Via::DELTA {
+            return Err(broken(
+                rule.gap,
+                Some(at),
+                "refused when it came again",
+                "a duplicate",
+            ));
+        }
+        match self.same(&before, after) && after.view() == view {
+            true => Ok(()),
+            false => Err(broken(
+                rule.gap,
+                Some(at),
+                format!("{:?} after it came again", after.view()),
+                format!("{view:?}"),
+            )),
+        }
+    }
+}
+
+/// How an arrival is judged.
+#[derive(Clone, Copy)]
+struct Rule {
+    /// The law about gaps and duplicates.
+    gap: Law,
+    /// Whether the type notices gaps.
+    detects: bool,
+    via: Via,
+}
+
+/// `m0.3`
+fn name(letter: (u32, u32)) -> String {
+    format!("m{}.{}", letter.0, letter.1)
+}

@@ -1,0 +1,234 @@
+//! What is checked at a replica after every step.
+
+use std::rc::Rc;
+
+use super::super::coverage::Mark;
+use super::super::events::Events;
+use super::super::failure::Broken;
+use super::super::law::Law;
+use super::super::seen::Seen;
+use super::super::step::Verb;
+use super::super::subject::{Subject, Verdict};
+use super::{Canon, Checked, Kept, Node, Traced, Via, World, broken};
+
+impl<T: Subject> World<T> {
+    /// Checks replica `at` after a step.
+    pub(super) fn check(&mut self, at: usize, verb: Verb) -> Checked {
+        if self.cloned {
+            return Ok(());
+        }
+        let node = Rc::clone(&self.nodes[at]);
+        if self.wants(Law::I1) {
+            node.subject
+                .invariant()
+                .map_err(|what| broken(Law::I1, Some(at), what, "the invariant holds"))?;
+        }
+        let view = node.subject.view();
+        self.trace_state(&node.subject);
+        self.check_view(at, &node, &view, verb)?;
+        self.check_version(at, &node)?;
+        self.check_canon(at, &node, view)?;
+        if self.costly() {
+            self.check_bytes(at, &node)?;
+            self.check_several(at, &node)?;
+        }
+        Ok(())
+    }
+
+    fn trace_state(&mut self, subject: &T) {
+        let Some(trace) = &mut self.trace else {
+            return;
+        };
+        trace.push(Traced::View(subject.view()));
+        if let Some(table) = self.can.bytes {
+            trace.push(Traced::Bytes((table.encode)(subject)));
+        }
+    }
+
+    /// Equal states, ids left aside.
+    pub(super) fn same(&self, a: &T, b: &T) -> bool {
+        match (&self.can.bytes, &self.can.state) {
+            (Some(table), _) => (table.encode)(a) == (table.encode)(b),
+            (None, Some(table)) => (table.same)(a, b),
+            (None, None) => a.view() == b.view(),
+        }
+    }
+
+    /// Equal for all purposes; after collections only views need be.
+    pub(super) fn alike(&self, a: &T, b: &T) -> bool {
+        (self.collected && self.can.version.is_none() || self.same(a, b)) && a.view() == b.view()
+    }
+
+    /// What the specification says of a view of `seen`; `None` if it is right.
+    fn judge(&self, seen: &Events, view: &T::View) -> Option<Box<Broken>> {
+        let laws = [Law::S1, Law::S4, Law::T1, Law::T2, Law::T3];
+        let spec = self.can.spec.as_ref()?;
+        if !laws.iter().any(|law| self.wants(*law)) {
+            return None;
+        }
+        let seen = Seen::new(&self.log, seen, Some(&self.orders));
+        match spec(&seen, view) {
+            Verdict::Wrong { law, expected, why } if self.wants(law) => Some(Box::new(Broken {
+                law,
+                at: None,
+                got: format!("{view:?}"),
+                expected,
+                why,
+            })),
+            _ => None,
+        }
+    }
+
+    fn check_view(&mut self, at: usize, node: &Node<T>, view: &T::View, verb: Verb) -> Checked {
+        let Some(mut wrong) = self.judge(&node.seen, view) else {
+            return Ok(());
+        };
+        wrong.at = Some(at);
+        if verb == Verb::Do && wrong.law == Law::S1 && self.wants(Law::S4) {
+            let own = self.log.len() - 1;
+            let before: Events = [own].into_iter().collect();
+            let before = self.canon.get(&node.seen.difference(&before));
+            if before.is_some_and(|canon| canon.view == *view) {
+                wrong.law = Law::S4;
+            }
+        }
+        Err(wrong)
+    }
+
+    /// Replicas that have seen the same are equal, at all times.
+    fn check_canon(&mut self, at: usize, node: &Node<T>, view: T::View) -> Checked {
+        if !self.effort.history {
+            return self.check_others(at, node, &view);
+        }
+        if let Some(canon) = self.canon.get(&node.seen) {
+            let same = match &canon.state {
+                Kept::Bytes(bytes) => self
+                    .can
+                    .bytes
+                    .is_none_or(|t| (t.encode)(&node.subject) == *bytes),
+                Kept::State(state) => self.same(state, &node.subject),
+                Kept::Nothing => true,
+            };
+            let theirs = || match &canon.state {
+                Kept::State(state) => format!("{state:?}"),
+                Kept::Bytes(bytes) => format!("bytes {bytes:02x?}"),
+                Kept::Nothing => String::new(),
+            };
+            return self.compare(at, node, &view, (&canon.view, same, canon.via), theirs);
+        }
+        let state = match (self.can.bytes, self.can.state) {
+            (Some(table), _) => Kept::Bytes((table.encode)(&node.subject)),
+            (None, Some(_)) => Kept::State(node.subject.duplicate()),
+            (None, None) => Kept::Nothing,
+        };
+        let via = node.via;
+        self.canon
+            .insert(node.seen.clone(), Canon { state, view, via });
+        Ok(())
+    }
+
+    /// The same among the replicas that exist now.
+    fn check_others(&self, at: usize, node: &Node<T>, view: &T::View) -> Checked {
+        for (place, other) in self.nodes.iter().enumerate() {
+            if place == at || other.down || other.seen != node.seen {
+                continue;
+            }
+            let same = self.same(&other.subject, &node.subject);
+            let theirs = || format!("{:?}", other.subject);
+            self.compare(
+                at,
+                node,
+                view,
+                (&other.subject.view(), same, other.via),
+                theirs,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn compare(
+        &self,
+        at: usize,
+        node: &Node<T>,
+        view: &T::View,
+        (their_view, same, via): (&T::View, bool, Via),
+        theirs: impl FnOnce() -> String,
+    ) -> Checked {
+        let law = self.law_of_difference(node.via, via);
+        let same = same || law == Law::G2;
+        if !self.wants(law) || same && view == their_view {
+            return Ok(());
+        }
+        let (got, expected) = match view == their_view {
+            true => (format!("{:?}", node.subject), theirs()),
+            false => (format!("{view:?}"), format!("{their_view:?}")),
+        };
+        let mut wrong = broken(law, Some(at), got, expected);
+        wrong.why = format!(
+            "the other state came of the same operations: {}",
+            self.log.names(&node.seen)
+        );
+        Err(wrong)
+    }
+
+    /// Which law two different states of the same operations break.
+    fn law_of_difference(&self, a: Via, b: Via) -> Law {
+        let mut both = a;
+        both.add(b);
+        let ops = both.has(Via::OPS);
+        match self.can.version.is_some() {
+            true => Law::N1,
+            false if both.has(Via::COLLECTED) => Law::G2,
+            false if ops && (both.has(Via::STATE) || both.has(Via::DELTA)) => Law::O2,
+            false if ops => Law::O1,
+            false if both.has(Via::DELTA) => Law::D2,
+            false => Law::S2,
+        }
+    }
+
+    /// A state that a check made of `seen`: it must be what any replica would be.
+    pub(super) fn check_made(
+        &mut self,
+        law: Law,
+        at: usize,
+        subject: &T,
+        seen: &Events,
+        via: Via,
+    ) -> Checked {
+        let view = subject.view();
+        if let Some(mut wrong) = self.judge(seen, &view) {
+            wrong.law = law;
+            wrong.at = Some(at);
+            return Err(wrong);
+        }
+        let Some(canon) = self.canon.get(seen) else {
+            return Ok(());
+        };
+        let only_views = canon.via.has(Via::COLLECTED) || via.has(Via::COLLECTED) || self.collected;
+        let same = match &canon.state {
+            _ if only_views && self.can.version.is_none() => true,
+            Kept::Bytes(bytes) => self.can.bytes.is_none_or(|t| (t.encode)(subject) == *bytes),
+            Kept::State(state) => self.same(state, subject),
+            Kept::Nothing => true,
+        };
+        match same && canon.view == view {
+            true => Ok(()),
+            false => Err(broken(
+                law,
+                Some(at),
+                format!("{subject:?}"),
+                format!("as any replica that has seen the same: {:?}", canon.view),
+            )),
+        }
+    }
+
+    pub(super) fn mark_concurrent(&mut self, node: &Node<T>) {
+        let Some(last) = node.seen.iter().last() else {
+            return;
+        };
+        let past = self.log.get(last).past.len();
+        if past + 1 < node.seen.len() {
+            self.mark(Mark::Concurrent);
+        }
+    }
+}

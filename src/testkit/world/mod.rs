@@ -1,0 +1,339 @@
+//! A system of replicas that performs steps and keeps its own account of what happened.
+
+mod algebra;
+mod codec;
+mod deliver;
+mod faults;
+mod laws;
+mod parcel;
+mod perform;
+mod print;
+mod settle;
+mod versioned;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::capabilities::Capabilities;
+use super::coverage::{Coverage, Mark};
+use super::events::{Events, Log, OpId};
+use super::failure::Broken;
+use super::fingerprint::Fingerprint;
+use super::law::{Law, Laws};
+use super::seen::Orders;
+use super::source::Source;
+use super::step::Verb;
+use super::story::{Deed, Line, Story};
+use super::subject::Subject;
+use crate::clock::ReplicaId;
+use crate::env::SplitMix64;
+pub(crate) use parcel::{Cargo, Parcel};
+
+/// Replicas beyond this number do not join.
+const REPLICAS_MAX: usize = 64;
+
+pub(crate) type Checked<T = ()> = Result<T, Box<Broken>>;
+
+/// A broken law, at replica `at`.
+pub(crate) fn broken(
+    law: Law,
+    at: Option<usize>,
+    got: impl Into<String>,
+    expected: impl Into<String>,
+) -> Box<Broken> {
+    Box::new(Broken {
+        law,
+        at,
+        got: got.into(),
+        expected: expected.into(),
+        why: String::new(),
+    })
+}
+
+/// How a state came about; decides which law a difference breaks.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Via(u8);
+
+impl Via {
+    pub const OPS: Via = Via(1);
+    pub const STATE: Via = Via(2);
+    pub const DELTA: Via = Via(4);
+    pub const COLLECTED: Via = Via(8);
+
+    pub fn add(&mut self, other: Via) {
+        self.0 |= other.0;
+    }
+
+    pub fn has(self, other: Via) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// One place where a replica runs; restarts give it a new identity.
+pub(crate) struct Node<T: Subject> {
+    pub subject: T,
+    pub id: ReplicaId,
+    pub incarnation: u16,
+    /// Operations done in this incarnation.
+    pub done: u32,
+    /// What it must include.
+    pub seen: Events,
+    /// What it keeps until the past is there.
+    pub waiting: Vec<Rc<Parcel<T>>>,
+    pub saved: Option<Rc<Saved>>,
+    pub down: bool,
+    pub via: Via,
+}
+
+/// What a replica stored.
+pub(crate) struct Saved {
+    pub bytes: Vec<u8>,
+    pub seen: Events,
+    pub via: Via,
+}
+
+impl<T: Subject> Node<T> {
+    fn new(id: ReplicaId) -> Node<T> {
+        Node {
+            subject: T::new(id),
+            id,
+            incarnation: 0,
+            done: 0,
+            seen: Events::default(),
+            waiting: Vec::new(),
+            saved: None,
+            down: false,
+            via: Via::default(),
+        }
+    }
+
+    fn duplicate(&self) -> Node<T> {
+        Node {
+            subject: self.subject.duplicate(),
+            id: self.id,
+            incarnation: self.incarnation,
+            done: self.done,
+            seen: self.seen.clone(),
+            waiting: self.waiting.clone(),
+            saved: self.saved.clone(),
+            down: self.down,
+            via: self.via,
+        }
+    }
+}
+
+/// What was once the state of a set of operations.
+pub(crate) struct Canon<T: Subject> {
+    pub state: Kept<T>,
+    pub view: T::View,
+    pub via: Via,
+}
+
+pub(crate) enum Kept<T> {
+    Bytes(Vec<u8>),
+    State(T),
+    /// Only the view counts.
+    Nothing,
+}
+
+type Hashing = std::hash::BuildHasherDefault<Fingerprint>;
+
+/// How thoroughly a run is checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    pub laws: Laws,
+    /// The costly laws are checked at one of so many steps; 1 for all of them.
+    pub every: u64,
+    /// Whether states of all times are compared, not only those that exist at once.
+    pub history: bool,
+}
+
+/// The whole system.
+pub(crate) struct World<T: Subject> {
+    pub can: Rc<Capabilities<T>>,
+    pub effort: Effort,
+    pub nodes: Vec<Rc<Node<T>>>,
+    pub log: Log<T::Op>,
+    /// What carries each operation: its messages, its delta.
+    pub carriers: Vec<Rc<Parcel<T>>>,
+    /// In flight, by sender and number.
+    pub mail: Vec<((u32, u32), Rc<Parcel<T>>)>,
+    pub sent: Vec<u32>,
+    /// Bit k is the side of replica k.
+    pub sides: u64,
+    /// Whether an id is used twice; then only that it is noticed is checked.
+    pub cloned: bool,
+    /// Whether anything was collected.
+    pub collected: bool,
+    canon: HashMap<Events, Canon<T>, Hashing>,
+    /// Older states for the laws about several.
+    samples: Vec<Rc<Node<T>>>,
+    pub orders: Rc<Orders>,
+    pub coverage: Coverage,
+    pub story: Option<Story>,
+    /// Where in the schedule it is, from 1.
+    pub step: usize,
+    /// For choices of the checks; depends on what has happened alone.
+    rng: SplitMix64,
+    ids: u32,
+    /// Whether fingerprints of operations are needed.
+    pub prints: bool,
+    /// Called before each call of the subject's code.
+    pub trace: Option<Vec<Traced<T>>>,
+}
+
+/// What must be the same when a schedule is run again.
+pub(crate) enum Traced<T: Subject> {
+    Op(u128),
+    View(T::View),
+    Bytes(Vec<u8>),
+}
+
+impl<T: Subject> World<T> {
+    pub fn new(can: Rc<Capabilities<T>>, replicas: u32, effort: Effort) -> World<T> {
+        let mut world = World {
+            can,
+            effort,
+            nodes: Vec::new(),
+            log: Log::new(),
+            carriers: Vec::new(),
+            mail: Vec::new(),
+            sent: Vec::new(),
+            sides: 0,
+            cloned: false,
+            collected: false,
+            canon: HashMap::default(),
+            samples: Vec::new(),
+            orders: Rc::default(),
+            coverage: Coverage::new(),
+            story: None,
+            step: 0,
+            rng: SplitMix64::new(u64::from(replicas)),
+            ids: 0,
+            prints: false,
+            trace: None,
+        };
+        for _ in 0..replicas.max(1) {
+            world.add_node();
+        }
+        world
+    }
+
+    fn add_node(&mut self) {
+        let id = self.fresh_id();
+        self.nodes.push(Rc::new(Node::new(id)));
+        self.sent.push(0);
+    }
+
+    /// A system that goes on from here; what is the same is shared.
+    pub fn fork(&self) -> World<T> {
+        World {
+            can: Rc::clone(&self.can),
+            effort: self.effort,
+            nodes: self.nodes.clone(),
+            log: self.log.clone(),
+            carriers: self.carriers.clone(),
+            mail: self.mail.clone(),
+            sent: self.sent.clone(),
+            sides: self.sides,
+            cloned: self.cloned,
+            collected: self.collected,
+            canon: HashMap::default(),
+            samples: Vec::new(),
+            orders: Rc::new((*self.orders).clone()),
+            coverage: Coverage::new(),
+            story: None,
+            step: self.step,
+            rng: self.rng.clone(),
+            ids: self.ids,
+            prints: self.prints,
+            trace: None,
+        }
+    }
+
+    /// Ids in an order that is not that of their making.
+    fn fresh_id(&mut self) -> ReplicaId {
+        self.ids += 1;
+        ReplicaId::from(u128::from(self.ids * 7 % 1009))
+    }
+
+    pub fn mark(&mut self, mark: Mark) {
+        self.coverage.mark(mark);
+    }
+
+    pub fn tell(&mut self, deed: impl FnOnce() -> Deed) {
+        let step = self.step;
+        if let Some(story) = &mut self.story {
+            story.lines.push(Line { step, deed: deed() });
+        }
+    }
+
+    fn note(&mut self, at: usize, text: impl FnOnce() -> String) {
+        self.tell(|| Deed::Noted {
+            at: Some(at),
+            text: text(),
+        });
+    }
+
+    pub fn place(&self, number: u32) -> usize {
+        number as usize % self.nodes.len()
+    }
+
+    /// To change a replica; a shared one is copied first.
+    pub fn node_mut(&mut self, at: usize) -> &mut Node<T> {
+        let node = &mut self.nodes[at];
+        if Rc::get_mut(node).is_none() {
+            *node = Rc::new(node.duplicate());
+        }
+        match Rc::get_mut(node) {
+            Some(node) => node,
+            None => unreachable!("a copy made just now is not shared"),
+        }
+    }
+
+    pub fn reachable(&self, a: usize, b: usize) -> bool {
+        self.sides >> (a % 64) & 1 == self.sides >> (b % 64) & 1
+    }
+
+    /// The name of the next operation of replica `at`.
+    fn next_op(&self, at: usize) -> OpId {
+        let node = &self.nodes[at];
+        OpId {
+            replica: at as u16,
+            incarnation: node.incarnation,
+            number: node.done + 1,
+        }
+    }
+
+    /// A chance of one in `Effort::every`, for costly checks.
+    fn costly(&mut self) -> bool {
+        self.effort.every <= 1 || self.rng.below(self.effort.every) == 0
+    }
+
+    fn wants(&self, law: Law) -> bool {
+        self.effort.laws.has(law)
+    }
+
+    /// Draws from here on depend only on what has happened, so that leaving out a step without
+    /// effect changes nothing.
+    pub fn reseed(&mut self) {
+        let mut seed = Source::number(0).below(1);
+        for node in &self.nodes {
+            seed = seed.wrapping_mul(31).wrapping_add(u64::from(node.done));
+            seed = seed.wrapping_mul(31).wrapping_add(node.seen.len() as u64);
+        }
+        let sent: u32 = self.sent.iter().sum();
+        self.rng = SplitMix64::new(seed << 16 ^ u64::from(sent));
+    }
+
+    /// Checks what must hold after a step that may have changed `changed`.
+    pub fn check_step(&mut self, verb: Verb, changed: &[usize]) -> Checked {
+        self.reseed();
+        for &at in changed {
+            if !self.nodes[at].down {
+                self.check(at, verb)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! Fingerprints of whole systems, by which the search tells them apart.
+
+use super::super::fingerprint::Fingerprint;
+use super::super::subject::Subject;
+use super::{Node, World};
+
+impl<T: Subject> World<T> {
+    /// Equal for systems that will do the same: replicas, what each has seen, what is in flight.
+    pub fn print(&self) -> u128 {
+        let mut out = Fingerprint::new();
+        let mut done = 0_u128;
+        for event in self.log.iter() {
+            done = done.wrapping_add(event.print);
+        }
+        out.nested(done);
+        for node in &self.nodes {
+            self.print_node(node, &mut out);
+        }
+        let mut mail = 0_u128;
+        for (_, parcel) in &self.mail {
+            mail = mail.wrapping_add(parcel.print(&self.log));
+        }
+        out.nested(mail);
+        out.number(self.sides);
+        out.number(u64::from(self.cloned) << 1 | u64::from(self.collected));
+        out.value()
+    }
+
+    fn print_node(&self, node: &Node<T>, out: &mut Fingerprint) {
+        out.number(
+            u64::from(node.down) << 48 | u64::from(node.incarnation) << 32 | u64::from(node.done),
+        );
+        out.nested(self.log.print(&node.seen));
+        let mut waiting = 0_u128;
+        for parcel in &node.waiting {
+            waiting = waiting.wrapping_add(parcel.print(&self.log));
+        }
+        out.nested(waiting);
+        if let Some(saved) = &node.saved {
+            out.bytes(&saved.bytes);
+            out.nested(self.log.print(&saved.seen));
+        }
+        node.subject.fingerprint(out);
+    }
+}

@@ -1,0 +1,141 @@
+//! The end of a run: everything is exchanged, and all replicas are equal.
+
+use std::rc::Rc;
+
+use super::super::law::Law;
+use super::super::step::Verb;
+use super::super::story::Deed;
+use super::super::subject::Subject;
+use super::{Cargo, Checked, World, broken};
+
+#[derive(Clone, Copy)]
+enum Route {
+    States,
+    Deltas,
+    Messages,
+}
+
+impl<T: Subject> World<T> {
+    /// Heals, restarts, exchanges everything, and compares.
+    pub fn settle(&mut self) -> Checked {
+        self.step += 1;
+        self.heal();
+        for at in 0..self.nodes.len() {
+            self.restart(at)?;
+            self.discard(at);
+        }
+        self.tell(|| Deed::Noted {
+            at: None,
+            text: "at the end everything is exchanged".into(),
+        });
+        // Messages and deltas from here on are not told one by one.
+        let mut story = self.story.take();
+        let result = self.exchange();
+        if let Some(story) = &mut story {
+            story.replicas = self.nodes.len();
+        }
+        self.story = story;
+        result
+    }
+
+    fn exchange(&mut self) -> Checked {
+        let mut routes = Vec::new();
+        if self.can.state.is_some() {
+            routes.push(Route::States);
+        }
+        if self.can.delta.is_some() {
+            routes.push(Route::Deltas);
+        }
+        if self.can.ops.is_some() && !self.cloned {
+            routes.push(Route::Messages);
+        }
+        if routes.is_empty() {
+            return Ok(());
+        }
+        let route = routes[self.rng.below(routes.len() as u64) as usize];
+        // Two rounds: what came last in the first one reaches those before it.
+        for _ in 0..2 {
+            self.round(route)?;
+        }
+        if self.cloned {
+            return self.check_silent_agreement();
+        }
+        self.check_all_equal()?;
+        for at in 0..self.nodes.len() {
+            self.check(at, Verb::Heal)?;
+        }
+        Ok(())
+    }
+
+    fn round(&mut self, route: Route) -> Checked {
+        let all = 0..self.nodes.len();
+        if let Route::Messages = route {
+            return all.clone().try_for_each(|at| self.all_messages(at));
+        }
+        for from in all.clone() {
+            for to in all.clone().filter(|to| *to != from) {
+                match route {
+                    Route::States => self.merge(from, to)?,
+                    _ => self.sync(from, to)?,
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// Every operation that anyone ever did, in the order in which they were done.
+    fn all_messages(&mut self, at: usize) -> Checked {
+        for place in 0..self.carriers.len() {
+            let parcel = Rc::clone(&self.carriers[place]);
+            let new = !parcel.claims.is_subset(&self.nodes[at].seen);
+            if new && matches!(parcel.cargo, Cargo::Messages(_)) && self.may_deliver(at, &parcel) {
+                self.deliver(at, &parcel)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_all_equal(&self) -> Checked {
+        if !self.wants(Law::S3) {
+            return Ok(());
+        }
+        let all = self.everything();
+        for (at, node) in self.nodes.iter().enumerate() {
+            if node.seen != all {
+                let lacking = self.log.names(&all.difference(&node.seen));
+                let got = format!("r{at} lacks {lacking}");
+                return Err(broken(Law::S3, Some(at), got, "everything is everywhere"));
+            }
+            if !self.alike(&self.nodes[0].subject, &node.subject) {
+                let (got, expected) = (&node.subject, &self.nodes[0].subject);
+                let (got, expected) = match got.view() == expected.view() {
+                    true => (format!("{got:?}"), format!("{expected:?}")),
+                    false => (
+                        format!("{:?}", got.view()),
+                        format!("{:?}", expected.view()),
+                    ),
+                };
+                return Err(broken(Law::S3, Some(at), got, expected));
+            }
+        }
+        Ok(())
+    }
+
+    /// Two replicas under one id must not agree in bytes while they differ in what they have seen.
+    fn check_silent_agreement(&self) -> Checked {
+        for (at, a) in self.nodes.iter().enumerate() {
+            for b in &self.nodes[at + 1..] {
+                if a.seen != b.seen && self.same(&a.subject, &b.subject) && self.wants(Law::P5) {
+                    let names = |node: &super::Node<T>| self.log.names(&node.seen);
+                    return Err(broken(
+                        Law::P5,
+                        Some(at),
+                        format!("equal states of {} and of {}", names(a), names(b)),
+                        "an id that is used twice is noticed",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}

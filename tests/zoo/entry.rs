@@ -1,0 +1,106 @@
+//! One entry of the zoo: a type, what is wrong with it, and how to run the kit on it.
+
+use commute::testkit::{Capabilities, Explore, Laws, Random, Report, Subject};
+
+/// What the kit has to make of an entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Faulty: random schedules find it within the default budget.
+    Mutant,
+    /// Faulty: exhaustive search finds it, random schedules may miss it.
+    Hard,
+    /// Looks faulty and is not: nothing may be found.
+    Equivalent,
+    /// Right: nothing may be found.
+    Control,
+}
+
+/// What to run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Task {
+    /// Random schedules, without the meaning of the type.
+    Laws { seed: u64, schedules: u64 },
+    /// Random schedules, with all laws.
+    Random {
+        seed: u64,
+        schedules: u64,
+        steps: usize,
+    },
+    /// All schedules of so many replicas and steps.
+    Exhaustive { replicas: u32, steps: usize },
+}
+
+/// Steps of a random schedule.
+pub const STEPS: usize = 40;
+
+/// Most states of an exhaustive search.
+pub const STATES_MAX: usize = 400_000;
+
+/// One entry.
+pub struct Entry {
+    pub id: &'static str,
+    /// What is wrong with it, or what it is.
+    pub fault: &'static str,
+    pub kind: Kind,
+    /// Replicas and steps of the exhaustive search.
+    pub scope: (u32, usize),
+    /// Whether two runs find the same: not so where chance is the fault.
+    pub steady: bool,
+    pub run: Box<dyn Fn(&Task) -> Report + Send + Sync>,
+}
+
+/// The entry of the type with these capabilities; exhaustive to 2 replicas and 4 steps.
+pub fn entry<T: Subject>(
+    id: &'static str,
+    kind: Kind,
+    fault: &'static str,
+    capabilities: fn() -> Capabilities<T>,
+) -> Entry {
+    Entry {
+        id,
+        fault,
+        kind,
+        scope: (2, 4),
+        steady: true,
+        run: Box::new(move |task| run(task, capabilities())),
+    }
+}
+
+impl Entry {
+    /// The same with another scope of the exhaustive search.
+    pub fn scope(mut self, replicas: u32, steps: usize) -> Entry {
+        self.scope = (replicas, steps);
+        self
+    }
+
+    /// The same, of which two runs may find different things.
+    pub fn unsteady(mut self) -> Entry {
+        self.steady = false;
+        self
+    }
+}
+
+fn run<T: Subject>(task: &Task, capabilities: Capabilities<T>) -> Report {
+    match *task {
+        Task::Laws { seed, schedules } => Random::of(capabilities)
+            .seed(seed)
+            .schedules(schedules)
+            .steps(STEPS)
+            .laws(Laws::without_meaning())
+            .run(),
+        Task::Random {
+            seed,
+            schedules,
+            steps,
+        } => Random::of(capabilities)
+            .seed(seed)
+            .schedules(schedules)
+            .steps(steps)
+            .run(),
+        Task::Exhaustive { replicas, steps } => Explore::of(capabilities)
+            .replicas(replicas)
+            .steps(steps)
+            .states_max(STATES_MAX)
+            .run(),
+    }
+}

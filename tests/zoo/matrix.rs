@@ -1,0 +1,197 @@
+//! Which entry is found by which engine: the kill matrix, and how soon random schedules find it.
+
+use std::fmt::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use commute::testkit::Report;
+
+use crate::entry::{Entry, Kind, STEPS, Task};
+
+/// Random schedules that every mutant has to be found within.
+const SCHEDULES: u64 = 1_000;
+
+/// Schedules without the meaning of the type: enough to see whether laws alone find it.
+const LAWS_SCHEDULES: u64 = 200;
+
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/zoo/kill_matrix.txt");
+
+fn all() -> Vec<Entry> {
+    let families = [
+        crate::counters::entries(),
+        crate::sets::entries(),
+        crate::kept_sets::entries(),
+        crate::plain_sets::entries(),
+        crate::flags::entries(),
+        crate::registers::entries(),
+        crate::siblings::entries(),
+        crate::extremes::entries(),
+    ];
+    families.into_iter().flatten().collect()
+}
+
+/// What the three engines made of an entry.
+struct Row<'a> {
+    entry: &'a Entry,
+    laws: Report,
+    random: Report,
+    exhaustive: Report,
+}
+
+impl Row<'_> {
+    fn of(entry: &Entry) -> Row<'_> {
+        let (replicas, steps) = entry.scope;
+        Row {
+            entry,
+            laws: (entry.run)(&Task::Laws {
+                seed: 1,
+                schedules: LAWS_SCHEDULES,
+            }),
+            random: (entry.run)(&Task::Random {
+                seed: 1,
+                schedules: SCHEDULES,
+                steps: STEPS,
+            }),
+            exhaustive: (entry.run)(&Task::Exhaustive { replicas, steps }),
+        }
+    }
+
+    /// `id  fault  laws-only: J1  random: S1 (3)  exhaustive: S1 (4 steps, 120 states)`
+    fn line(&self) -> String {
+        let schedules = format!("{}", self.random.schedules());
+        let exhaustive = match self.exhaustive.failures().first() {
+            Some(found) => {
+                let steps = found.schedule.steps.len();
+                format!("{steps} steps, {} states", self.exhaustive.states())
+            }
+            None => String::new(),
+        };
+        format!(
+            "{:<10} {:<64} laws-only: {:<6} random: {:<12} exhaustive: {}",
+            self.entry.id,
+            self.entry.fault,
+            self.cell(&self.laws, ""),
+            self.cell(&self.random, &schedules),
+            self.cell(&self.exhaustive, &exhaustive),
+        )
+        .trim_end()
+        .into()
+    }
+
+    fn cell(&self, report: &Report, details: &str) -> String {
+        match report.failures().first() {
+            None => "-".into(),
+            Some(_) if !self.entry.steady => "found".into(),
+            Some(found) if details.is_empty() => found.broken.law.code().into(),
+            Some(found) => format!("{} ({details})", found.broken.law.code()),
+        }
+    }
+
+    /// Says what is not as the kind of the entry demands.
+    fn complaint(&self) -> Option<String> {
+        let found = |report: &Report| !report.failures().is_empty();
+        let complain = |what: &str| Some(format!("{}: {what}", self.entry.id));
+        match self.entry.kind {
+            Kind::Mutant if !found(&self.random) => complain("not found by random schedules"),
+            Kind::Hard if !found(&self.exhaustive) => complain("not found by exhaustive search"),
+            Kind::Mutant | Kind::Hard => None,
+            Kind::Equivalent | Kind::Control => {
+                let mut reports = [&self.laws, &self.random, &self.exhaustive].into_iter();
+                let alarm = reports.find(|report| found(report))?;
+                complain(&format!("a false alarm\n{alarm}"))
+            }
+        }
+    }
+}
+
+/// Runs `work` on every entry, on two threads; the results are in the order of the entries.
+fn on_each<'a, R: Send>(entries: &'a [Entry], work: impl Fn(&'a Entry) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let place = std::ptr::from_ref(entry) as usize;
+                    let result = work(entry);
+                    done.lock().unwrap().push((place, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap();
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+#[test]
+fn every_fault_is_found_and_nothing_else() {
+    let entries = all();
+    let rows = on_each(&entries, Row::of);
+    let mut table = String::new();
+    for row in &rows {
+        writeln!(table, "{}", row.line()).unwrap();
+    }
+    let complaints: Vec<String> = rows.iter().filter_map(Row::complaint).collect();
+    assert!(complaints.is_empty(), "{}\n\n{table}", complaints.join("\n"));
+    if std::env::var_os("COMMUTE_BLESS").is_some() {
+        std::fs::write(TABLE, &table).unwrap();
+    }
+    let golden = std::fs::read_to_string(TABLE).unwrap_or_default();
+    for (line, known) in table.lines().zip(golden.lines()) {
+        assert_eq!(line, known, "COMMUTE_BLESS=1 rewrites the table");
+    }
+    assert_eq!(table.lines().count(), golden.lines().count());
+}
+
+#[test]
+fn ids_are_unique() {
+    let entries = all();
+    let ids: std::collections::BTreeSet<&str> = entries.iter().map(|entry| entry.id).collect();
+    assert_eq!(ids.len(), entries.len());
+}
+
+/// How many seeds the detection curve has.
+const SEEDS: u64 = 40;
+/// Where it ends.
+const SCHEDULES_MAX: u64 = 5_000;
+
+/// After how many random schedules an entry was found, for each seed; ascending.
+fn curve(entry: &Entry) -> Vec<Option<u64>> {
+    let found = |seed: u64| {
+        let report = (entry.run)(&Task::Random {
+            seed,
+            schedules: SCHEDULES_MAX,
+            steps: STEPS,
+        });
+        report.failures().first().map(|_| report.schedules())
+    };
+    let mut found: Vec<Option<u64>> = (1..=SEEDS).map(found).collect();
+    found.sort_by_key(|found| found.unwrap_or(u64::MAX));
+    found
+}
+
+/// Prints the table of the detection curve: `cargo test ... -- --ignored --nocapture curve`.
+#[test]
+#[ignore = "minutes"]
+fn detection_curve() {
+    let mut entries = all();
+    entries.retain(|entry| matches!(entry.kind, Kind::Mutant | Kind::Hard));
+    let curves = on_each(&entries, curve);
+    println!("| id | fault | median | p95 | missed |");
+    println!("|---|---|---|---|---|");
+    for (entry, curve) in entries.iter().zip(&curves) {
+        let part = |percent: usize| match curve[(curve.len() * percent).div_ceil(100) - 1] {
+            Some(schedules) => schedules.to_string(),
+            None => format!("> {SCHEDULES_MAX}"),
+        };
+        let missed = curve.iter().filter(|found| found.is_none()).count();
+        println!(
+            "| {} | {} | {} | {} | {missed} |",
+            entry.id,
+            entry.fault,
+            part(50),
+            part(95)
+        );
+    }
+}
