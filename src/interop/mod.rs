@@ -14,6 +14,8 @@
 pub mod bincode;
 #[cfg(feature = "crdts")]
 pub mod crdts;
+#[cfg(all(feature = "crdts", feature = "testkit"))]
+pub mod crdts_kit;
 #[cfg(feature = "quickcheck")]
 pub mod quickcheck;
 #[cfg(feature = "serde")]

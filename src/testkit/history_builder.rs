@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use super::events::{Events, Log, OpId};
+use super::events::{Event, Events, Log, OpId};
 use super::seen::{Orders, Seen};
+use crate::clock::ReplicaId;
 
 /// A history: who did what, and what each had seen then.
 ///
@@ -60,7 +61,14 @@ impl<Op: Debug> History<Op> {
             number: self.of(replica) + 1,
         };
         let print = self.log.print_of(id, &op, &past);
-        let number = self.log.push(id, op, past.clone(), None, print);
+        let number = self.log.push(Event {
+            id,
+            author: ReplicaId::from(u128::from(id.replica) + 1),
+            op,
+            past: past.clone(),
+            dot: None,
+            print,
+        });
         past.insert(number);
         self.own.insert(replica, past);
         self.numbers.insert(id.to_string(), number);

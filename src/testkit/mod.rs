@@ -13,6 +13,7 @@ mod law;
 mod name;
 mod pulse;
 mod random;
+mod replica;
 mod report;
 mod run;
 mod schedule;
@@ -24,6 +25,7 @@ pub mod spec;
 mod step;
 mod story;
 mod subject;
+mod types;
 mod world;
 
 pub use capabilities::Capabilities;
@@ -35,7 +37,9 @@ pub use faults::Faults;
 pub use fingerprint::Fingerprint;
 pub use history_builder::History;
 pub use law::{Law, Laws};
+pub(crate) use name::short;
 pub use random::{Random, RandomSearch};
+pub use replica::{Edits, Exercise, Meaning};
 pub use report::Report;
 pub use schedule::Schedule;
 pub use seen::{Seen, Visible};
@@ -46,3 +50,4 @@ pub use subject::{
     Applied, Collecting, Delivery, DeltaBased, Gaps, OpBased, Outcome, Persisted, Rejected,
     Specified, StateBased, Subject, Verdict, Versioned,
 };
+pub use types::{Sample, TextOp};

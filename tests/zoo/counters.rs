@@ -71,7 +71,10 @@ pub struct Count<const F: u8> {
 }
 
 fn total(slots: &Slots) -> i64 {
-    slots.values().map(|(up, down)| *up as i64 - *down as i64).sum()
+    slots
+        .values()
+        .map(|(up, down)| *up as i64 - *down as i64)
+        .sum()
 }
 
 fn join(mine: &mut Slot, theirs: Slot) {
@@ -240,7 +243,10 @@ impl<const F: u8> StateBased for Count<F> {
         }
         // Wrong: not every state has a slot for this replica.
         if F == PANICS && !self.slots.is_empty() && !other.slots.is_empty() {
-            join(self.slots.entry(self.me).or_default(), other.slots[&self.me]);
+            join(
+                self.slots.entry(self.me).or_default(),
+                other.slots[&self.me],
+            );
         }
         if !self.merged_otherwise(other) {
             self.join_slots(other);
@@ -331,7 +337,10 @@ impl<const F: u8> Persisted for Count<F> {
         let mut slots = from.ascending(|from| Ok((from.id()?, (from.u64()?, from.u64()?))))?;
         from.end()?;
         let room = |count: &u64| *count < 1 << 32;
-        if !slots.values().all(|(up, down)| up + down > 0 && room(up) && room(down)) {
+        if !slots
+            .values()
+            .all(|(up, down)| up + down > 0 && room(up) && room(down))
+        {
             return Err(Rejected::new("an empty slot, or too much in one"));
         }
         if F == DECODES_LESS && slots.len() > 2 {

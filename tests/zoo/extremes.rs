@@ -140,7 +140,11 @@ impl Subject for Slow {
     fn view(&self) -> i64 {
         let mut count = 0;
         for _ in 0..200 {
-            count = self.all.iter().filter(|one| black_box(one.1) >= black_box(0)).count();
+            count = self
+                .all
+                .iter()
+                .filter(|one| black_box(one.1) >= black_box(0))
+                .count();
         }
         count as i64
     }

@@ -146,7 +146,10 @@ impl<const F: u8> Persisted for Flag<F> {
         let mut from = Reader(bytes);
         let slots = from.ascending(|from| Ok((from.id()?, (from.u64()?, from.bool()?))))?;
         from.end()?;
-        match slots.values().all(|(count, _)| (1..1 << 32).contains(count)) {
+        match slots
+            .values()
+            .all(|(count, _)| (1..1 << 32).contains(count))
+        {
             true => Ok(Flag { me, slots }),
             false => Err(Rejected::new("an empty slot, or too much in one")),
         }
@@ -218,7 +221,10 @@ impl<const F: u8> StateBased for Votes<F> {
     fn merge(&mut self, other: &Self) -> Result<(), Rejected> {
         let stays = |dot: &Dot| other.last.contains_key(dot) || !other.context.has(*dot);
         self.last.retain(|dot, _| stays(dot));
-        let new = other.last.iter().filter(|(dot, _)| !self.context.has(**dot));
+        let new = other
+            .last
+            .iter()
+            .filter(|(dot, _)| !self.context.has(**dot));
         self.last.extend(new.map(|(dot, on)| (*dot, *on)));
         self.context.join(&other.context);
         Ok(())

@@ -133,7 +133,11 @@ fn every_fault_is_found_and_nothing_else() {
         writeln!(table, "{}", row.line()).unwrap();
     }
     let complaints: Vec<String> = rows.iter().filter_map(Row::complaint).collect();
-    assert!(complaints.is_empty(), "{}\n\n{table}", complaints.join("\n"));
+    assert!(
+        complaints.is_empty(),
+        "{}\n\n{table}",
+        complaints.join("\n")
+    );
     if std::env::var_os("COMMUTE_BLESS").is_some() {
         std::fs::write(TABLE, &table).unwrap();
     }

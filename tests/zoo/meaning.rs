@@ -139,7 +139,10 @@ pub fn latest(seen: &Seen<'_, u8>, got: &Option<u8>) -> Verdict {
         times.push(time);
     }
     let last = times.iter().max();
-    let mut winners = seen.iter().zip(&times).filter(|(_, time)| Some(*time) == last);
+    let mut winners = seen
+        .iter()
+        .zip(&times)
+        .filter(|(_, time)| Some(*time) == last);
     let right = match got {
         None => seen.is_empty(),
         Some(got) => winners.any(|(one, _)| one.op() == got),
@@ -147,7 +150,10 @@ pub fn latest(seen: &Seen<'_, u8>, got: &Option<u8>) -> Verdict {
     match right {
         true => Verdict::Right,
         false => {
-            let winners = seen.iter().zip(&times).filter(|(_, time)| Some(*time) == last);
+            let winners = seen
+                .iter()
+                .zip(&times)
+                .filter(|(_, time)| Some(*time) == last);
             let winners: Vec<_> = winners.map(|(one, _)| one).collect();
             let values: Vec<u8> = winners.iter().map(|one| *one.op()).collect();
             Verdict::wrong(

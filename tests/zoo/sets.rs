@@ -253,9 +253,14 @@ impl<const F: u8, const E: u64> StateBased for Set<F, E> {
         if F == NEWEST_DOT {
             // Wrong: the dropped ones may be all that survives a removal elsewhere.
             for element in self.view() {
-                let newest = self.live.iter().filter(|(_, one)| **one == element).map(|(dot, _)| *dot);
+                let newest = self
+                    .live
+                    .iter()
+                    .filter(|(_, one)| **one == element)
+                    .map(|(dot, _)| *dot);
                 let newest = newest.max_by_key(|dot| (dot.counter, dot.replica));
-                self.live.retain(|dot, one| *one != element || Some(*dot) == newest);
+                self.live
+                    .retain(|dot, one| *one != element || Some(*dot) == newest);
             }
         }
         Ok(())
@@ -293,7 +298,9 @@ impl<const F: u8, const E: u64> Persisted for Set<F, E> {
         let live = from.ascending(|from| Ok((from.dot()?, from.u8()?)))?;
         match F {
             // Wrong: what was removed is not known any more.
-            DECODES_LIVE => live.keys().for_each(|dot| context.raise(dot.replica, dot.counter)),
+            DECODES_LIVE => live
+                .keys()
+                .for_each(|dot| context.raise(dot.replica, dot.counter)),
             // Wrong: a live dot that the context lacks.
             NO_CONTEXT_CHECK => {}
             _ if !live.keys().all(|dot| context.has(*dot)) => {
