@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use commute::testkit::{
     Applied, Capabilities, Delivery, DeltaBased, OpBased, Outcome, Persisted, Rejected, Seen,
-    Source, Specified, StateBased, Subject, Verdict,
+    Source, Specified, StateBased, Subject, Verdict, Versioned,
 };
 use commute::{Dot, Dots, ReplicaId};
 
@@ -22,7 +22,7 @@ faults! {
     CountedTwice "Z-SYNC-4" Mutant (2, 3) "what comes twice is counted twice";
     NeverWoken "Z-SYNC-5" Mutant (2, 5) "what waits is never looked at again";
     WokenOnce "Z-SYNC-6" Hard (2, 6) "what waits is looked at once, in the order it came";
-    WokenEarly "Z-SYNC-7" Mutant (2, 6) "all that waits is taken when one of it is ready";
+    WokenEarly "Z-SYNC-7" Mutant (2, 7) "all that waits is taken when one of it is ready";
     Early "Z-SYNC-8" Mutant (2, 4) "a message is applied before its past";
     OwnAgain "Z-SYNC-9" Mutant (2, 4) "an own message that comes back is applied again";
     CounterLost "Z-SYNC-10" Mutant (2, 5) "a restart counts its operations from 1, under the old id";
@@ -46,7 +46,7 @@ faults! {
 pub fn entries() -> Vec<Entry> {
     let capabilities = || {
         let base = Capabilities::<Tally>::new().state().delta().operations();
-        base.encoded().specified()
+        base.encoded().versioned().specified()
     };
     ALL.iter().map(|fault| fault.entry(capabilities)).collect()
 }
@@ -65,8 +65,25 @@ pub struct Message {
     op: Op,
 }
 
-/// Several of them.
-pub type Messages = Vec<Message>;
+/// Several of them, and what must be there first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Batch {
+    base: Dots,
+    list: Vec<Message>,
+}
+
+impl Batch {
+    fn dots(&self) -> Dots {
+        self.list.iter().map(|message| message.dot).collect()
+    }
+
+    /// What must be there besides the batch itself.
+    fn needs(&self) -> Dots {
+        let pasts = self.list.iter().map(|message| &message.past);
+        let needs = pasts.fold(self.base.clone(), |all, past| all.union(past));
+        needs.difference(&self.dots())
+    }
+}
 
 /// The counter at one replica.
 #[derive(Clone, Debug)]
@@ -77,8 +94,8 @@ pub struct Tally {
     log: BTreeMap<Dot, (Dots, Op)>,
     seen: Dots,
     sum: u64,
-    waiting: Vec<Messages>,
-    outbox: Vec<Messages>,
+    waiting: Vec<Batch>,
+    outbox: Vec<Batch>,
 }
 
 impl Tally {
@@ -109,23 +126,22 @@ impl Tally {
         }
     }
 
-    fn ready(&self, messages: &[Message]) -> bool {
-        let dots: Dots = messages.iter().map(|message| message.dot).collect();
-        let there = self.seen.union(&dots);
-        messages.iter().all(|message| message.past.is_subset(&there))
+    fn ready(&self, batch: &Batch) -> bool {
+        batch.needs().is_subset(&self.seen)
     }
 
-    fn known(&self, messages: &[Message]) -> bool {
-        messages.iter().all(|message| self.seen.contains(message.dot))
+    fn known(&self, batch: &Batch) -> bool {
+        batch.dots().is_subset(&self.seen)
     }
 
-    fn take_all(&mut self, messages: &[Message]) {
-        for message in messages {
-            let counted = self.seen.contains(message.dot);
-            if !counted {
+    fn take_all(&mut self, batch: &Batch) {
+        for message in &batch.list {
+            if !self.seen.contains(message.dot) {
                 self.apply(message);
             }
         }
+        let own = self.seen.iter().filter(|dot| dot.replica == self.me);
+        self.made = own.map(|dot| dot.counter).fold(self.made, u64::max);
     }
 
     /// Takes in what waits and is ready, alone or together with others.
@@ -134,33 +150,32 @@ impl Tally {
             Fault::NeverWoken => {}
             Fault::WokenOnce => {
                 let mut left = Vec::new();
-                for messages in std::mem::take(&mut self.waiting) {
-                    match self.ready(&messages) {
-                        true => self.take_all(&messages),
-                        false => left.push(messages),
+                for batch in std::mem::take(&mut self.waiting) {
+                    match self.ready(&batch) {
+                        true => self.take_all(&batch),
+                        false => left.push(batch),
                     }
                 }
                 self.waiting = left;
             }
             Fault::WokenEarly => {
-                if self.waiting.iter().any(|messages| self.ready(messages)) {
+                if self.waiting.iter().any(|batch| self.ready(batch)) {
                     let all = std::mem::take(&mut self.waiting);
-                    all.iter().for_each(|messages| self.take_all(messages));
+                    all.iter().for_each(|batch| self.take_all(batch));
                 }
             }
             Fault::ReadyDropped => {
                 let (ready, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.waiting)
                     .into_iter()
-                    .partition(|messages| self.ready(messages));
+                    .partition(|batch| self.ready(batch));
                 self.waiting = rest;
-                ready.iter().take(1).for_each(|messages| self.take_all(messages));
+                ready.iter().take(1).for_each(|batch| self.take_all(batch));
             }
             _ => while self.wake_most() {},
         }
         if self.fault != Fault::WaitsForever {
             let seen = self.seen.clone();
-            let known = |messages: &Messages| messages.iter().all(|one| seen.contains(one.dot));
-            self.waiting.retain(|messages| !known(messages));
+            self.waiting.retain(|batch| !batch.dots().is_subset(&seen));
         }
     }
 
@@ -168,44 +183,42 @@ impl Tally {
     fn wake_most(&mut self) -> bool {
         let mut chosen = self.waiting.clone();
         loop {
-            let dots = chosen.iter().flatten().map(|message| message.dot);
-            let there = self.seen.union(&dots.collect());
+            let there = chosen.iter().fold(self.seen.clone(), |all, one| all.union(&one.dots()));
             let before = chosen.len();
-            let ready = |message: &Message| message.past.is_subset(&there);
-            chosen.retain(|messages| messages.iter().all(ready));
+            chosen.retain(|batch| batch.needs().is_subset(&there));
             if chosen.len() == before {
                 break;
             }
         }
-        chosen.iter().for_each(|messages| self.take_all(messages));
-        self.waiting.retain(|messages| !chosen.contains(messages));
+        chosen.iter().for_each(|batch| self.take_all(batch));
+        self.waiting.retain(|batch| !chosen.contains(batch));
         !chosen.is_empty()
     }
 
-    fn arrive(&mut self, messages: &Messages) -> Result<Applied, Rejected> {
-        let own = messages.iter().any(|message| message.dot.replica == self.me);
-        if self.known(messages) {
+    fn arrive(&mut self, batch: &Batch) -> Result<Applied, Rejected> {
+        let own = batch.list.iter().any(|message| message.dot.replica == self.me);
+        if self.known(batch) {
             match self.fault {
-                Fault::CountedTwice => self.count_again(messages),
-                Fault::OwnAgain if own => self.count_again(messages),
+                Fault::CountedTwice => self.count_again(&batch.list),
+                Fault::OwnAgain if own => self.count_again(&batch.list),
                 Fault::AckLost => return Err(Rejected::new("it is there already")),
                 _ => {}
             }
             return Ok(Applied::Duplicate);
         }
-        if self.ready(messages) || matches!(self.fault, Fault::Early | Fault::GapIgnored) {
-            self.take_all(messages);
+        if self.ready(batch) || matches!(self.fault, Fault::Early | Fault::GapIgnored) {
+            self.take_all(batch);
             self.wake();
             return Ok(Applied::New);
         }
         if self.fault == Fault::NewestWaits {
             self.waiting.clear();
         }
-        if !self.waiting.contains(messages) || self.fault == Fault::WaitsForever {
-            self.waiting.push(messages.clone());
+        if !self.waiting.contains(batch) || self.fault == Fault::WaitsForever {
+            self.waiting.push(batch.clone());
         }
         self.wake();
-        match self.known(messages) {
+        match self.known(batch) {
             true => Ok(Applied::New),
             false => Ok(Applied::Waiting),
         }
@@ -219,14 +232,21 @@ impl Tally {
         }
     }
 
-    fn messages(&self, of: impl Fn(&Dot) -> bool) -> Messages {
+    fn batch(&self, base: Dots, of: impl Fn(&Dot) -> bool) -> Batch {
         let log = self.log.iter().filter(|(dot, _)| of(dot));
-        log.map(|(dot, (past, op))| Message {
+        let list = log.map(|(dot, (past, op))| Message {
             dot: *dot,
             past: past.clone(),
             op: *op,
-        })
-        .collect()
+        });
+        Batch {
+            base,
+            list: list.collect(),
+        }
+    }
+
+    fn whole(&self) -> Batch {
+        self.batch(Dots::new(), |_| true)
     }
 }
 
@@ -268,7 +288,10 @@ impl Subject for Tally {
         };
         self.apply(&message);
         if self.fault != Fault::OutboxDrops || *op != Op::Clear {
-            self.outbox.push(vec![message]);
+            self.outbox.push(Batch {
+                base: message.past.clone(),
+                list: vec![message],
+            });
         }
         Outcome::Done
     }
@@ -287,7 +310,7 @@ impl StateBased for Tally {
             }
             return Ok(());
         }
-        self.take_all(&other.messages(|_| true));
+        self.take_all(&other.whole());
         self.wake();
         Ok(())
     }
@@ -298,80 +321,117 @@ impl StateBased for Tally {
 }
 
 impl DeltaBased for Tally {
-    type Delta = Messages;
+    type Delta = Batch;
     type Seen = Dots;
 
     fn seen(&self) -> Dots {
-        let waiting = self.waiting.iter().flatten().map(|message| message.dot);
+        let waiting = self.waiting.iter();
         match self.fault {
-            Fault::WaitingSeen => self.seen.union(&waiting.collect()),
+            Fault::WaitingSeen => waiting.fold(self.seen.clone(), |all, one| all.union(&one.dots())),
             _ => self.seen.clone(),
         }
     }
 
-    fn delta_since(&self, seen: &Dots) -> Messages {
+    fn delta_since(&self, seen: &Dots) -> Batch {
         let before = |dot: &Dot| Dot::new(dot.replica, dot.counter.saturating_sub(1));
+        let base = self.seen.intersection(seen);
         let mut answer = match self.fault {
-            Fault::OffByOne => self.messages(|dot| {
+            Fault::OffByOne => self.batch(base, |dot| {
                 let first = seen.iter().all(|other| other.replica != dot.replica);
                 !seen.contains(*dot) && (first || !seen.contains(before(dot)))
             }),
-            Fault::NeverShrinks => self.messages(|_| true),
+            Fault::NeverShrinks => self.whole(),
             Fault::ForeignOnly => {
-                self.messages(|dot| !seen.contains(*dot) && dot.replica == self.me)
+                self.batch(base, |dot| !seen.contains(*dot) && dot.replica == self.me)
             }
-            _ => self.messages(|dot| !seen.contains(*dot)),
+            _ => self.batch(base, |dot| !seen.contains(*dot)),
         };
         match self.fault {
-            Fault::ClearsOmitted => answer.retain(|message| message.op != Op::Clear),
-            Fault::SecondHalf => drop(answer.drain(..answer.len() / 2)),
+            Fault::ClearsOmitted => answer.list.retain(|message| message.op != Op::Clear),
+            Fault::SecondHalf => drop(answer.list.drain(..answer.list.len() / 2)),
             _ => {}
         }
         answer
     }
 
-    fn absorb(&mut self, delta: &Messages) -> Result<Applied, Rejected> {
+    fn absorb(&mut self, delta: &Batch) -> Result<Applied, Rejected> {
         self.arrive(delta)
     }
 
-    fn group(a: &Messages, b: &Messages) -> Option<Messages> {
+    fn group(a: &Batch, b: &Batch) -> Option<Batch> {
         Some(grouped(a, b))
     }
 
-    fn beyond(delta: &Messages, seen: &Dots) -> Option<Messages> {
-        let beyond = delta.iter().filter(|message| !seen.contains(message.dot));
-        Some(beyond.cloned().collect())
+    fn beyond(delta: &Batch, seen: &Dots) -> Option<Batch> {
+        let mut beyond = delta.clone();
+        beyond.base = delta.base.union(&delta.dots().intersection(seen));
+        beyond.list.retain(|message| !seen.contains(message.dot));
+        Some(beyond)
     }
 }
 
 /// Both as one, in the order of names.
-fn grouped(a: &Messages, b: &Messages) -> Messages {
+fn grouped(a: &Batch, b: &Batch) -> Batch {
     let mut all = a.clone();
     if Fault::chosen() != Fault::GroupLoses {
-        all.extend(b.iter().cloned());
+        all.list.extend(b.list.iter().cloned());
+        all.base = all.base.union(&b.base);
     }
-    all.sort_by_key(|message| message.dot);
-    all.dedup();
+    all.list.sort_by_key(|message| message.dot);
+    all.list.dedup();
+    all.base = all.base.difference(&all.dots());
     all
 }
 
 impl OpBased for Tally {
-    type Message = Messages;
+    type Message = Batch;
     const NEEDS: Delivery = Delivery::Causal;
     const DUPLICATES: bool = true;
     const DETECTS: bool = true;
 
-    fn outbox(&mut self) -> Vec<Messages> {
+    fn outbox(&mut self) -> Vec<Batch> {
         std::mem::take(&mut self.outbox)
     }
 
-    fn receive(&mut self, message: &Messages) -> Result<Applied, Rejected> {
+    fn receive(&mut self, message: &Batch) -> Result<Applied, Rejected> {
         self.arrive(message)
     }
 
-    fn group(a: &Messages, b: &Messages) -> Option<Messages> {
+    fn group(a: &Batch, b: &Batch) -> Option<Batch> {
         Some(grouped(a, b))
     }
+}
+
+impl Versioned for Tally {
+    fn included(&self) -> Dots {
+        self.seen.clone()
+    }
+
+    fn heads(&self) -> Dots {
+        let pasts = self.log.values().map(|(past, _)| past);
+        pasts.fold(self.seen.clone(), |heads, past| heads.difference(past))
+    }
+
+    fn last_update(&self) -> Option<Dot> {
+        (self.made > 0).then(|| Dot::new(self.me, self.made))
+    }
+
+    fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn missing(&self) -> Dots {
+        let waiting = self.waiting.iter();
+        let needs = waiting.clone().fold(Dots::new(), |all, one| all.union(&one.needs()));
+        let held = waiting.fold(self.seen.clone(), |all, one| all.union(&one.dots()));
+        needs.difference(&held)
+    }
+
+    fn drop_waiting(&mut self) {
+        self.waiting.clear();
+    }
+
+    fn drop_records(&mut self) {}
 }
 
 /// Of a message: the id and counter of its name, its past as ranges, its operation.
@@ -419,23 +479,26 @@ fn read(bytes: &mut &[u8]) -> Option<Message> {
 impl Persisted for Tally {
     fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let waiting = match self.fault {
-            Fault::WaitingSaved => self.waiting.concat(),
-            _ => Vec::new(),
-        };
-        let all = grouped(&self.messages(|_| true), &waiting);
-        all.iter().for_each(|message| write(&mut bytes, message));
+        let mut all = self.whole();
+        if self.fault == Fault::WaitingSaved {
+            all = self.waiting.iter().fold(all, |all, waiting| grouped(&all, waiting));
+        }
+        all.list.iter().for_each(|message| write(&mut bytes, message));
         bytes
     }
 
     fn decode(mut bytes: &[u8], replica: ReplicaId) -> Result<Tally, Rejected> {
         let whole = bytes;
         let mut tally = Tally::new(replica);
-        let mut all = Vec::new();
+        let mut list = Vec::new();
         while !bytes.is_empty() {
             let message = read(&mut bytes).ok_or_else(|| Rejected::new("cut short"))?;
-            all.push(message);
+            list.push(message);
         }
+        let all = Batch {
+            base: Dots::new(),
+            list,
+        };
         if !tally.ready(&all) {
             return Err(Rejected::new("without its past"));
         }

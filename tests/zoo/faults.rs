@@ -69,3 +69,8 @@ macro_rules! faults {
 }
 
 pub(crate) use faults;
+
+/// The id of the n-th replica of those that are there from the start; later ones have greater ids.
+pub fn founder(n: u32) -> commute::ReplicaId {
+    (u128::from(n) * 7).into()
+}

@@ -7,9 +7,6 @@ use commute::{Dots, EntryId, ReplicaId};
 use super::edit::Update;
 use super::{Alphabet, Delta, Entry, Fault, Kernel, Names};
 
-/// The ids of the replicas that are there from the start are this number, twice this, ...
-const ID_STEP: u128 = 7;
-
 
 impl Kernel {
     /// What an update that collects at `cut` changes.
@@ -145,7 +142,7 @@ impl Kernel {
 
     /// Whether it was there from the start; those that join later have greater ids, and only read.
     pub fn is_member(&self) -> bool {
-        u128::from(self.me) <= ID_STEP * u128::from(self.members)
+        self.me <= crate::faults::founder(self.members)
     }
 
     /// What all members have seen, as far as this replica knows; `None` while some are silent.

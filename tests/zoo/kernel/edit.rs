@@ -162,10 +162,11 @@ impl Kernel {
         live.extend(folds);
         let mut delta = self.message(dot, live, kills.clone());
         delta.follows.insert(dot, follows.clone());
-        delta.after = follows.difference(&delta.claims);
-        if let Some(last) = (dot.counter > 1).then(|| Dot::new(self.me, dot.counter - 1)) {
-            delta.after = delta.after.difference(&last.into());
-        }
+        let past = match self.fault {
+            Fault::HeadsOwn => &follows,
+            _ => &self.core.version,
+        };
+        delta.after = past.difference(&delta.claims);
         if collects {
             delta.marks.insert(dot);
         }

@@ -129,6 +129,8 @@ impl Kernel {
             self.keep_winner();
         }
         self.core.version = version.union(&delta.claims);
+        let own = delta.claims.iter().filter(|dot| dot.replica == self.me);
+        self.made = own.map(|dot| dot.counter).fold(self.made, u64::max);
         self.core.follows = joined(&self.core.follows, &delta.follows);
         self.core.marks = self.core.marks.union(&delta.marks);
         if self.fault != Fault::TimeNotAdvanced {

@@ -9,7 +9,6 @@ use super::{Delta, Entry, Fault, Kernel, Kill, Names, Records};
 
 impl StateBased for Kernel {
     fn merge(&mut self, other: &Kernel) -> Result<(), Rejected> {
-        self.refuse_own(&other.core.version)?;
         self.integrate(&Delta::of(&other.core, &other.records));
         if self.fault != Fault::MergeSleeps {
             self.wake();
@@ -23,24 +22,16 @@ impl StateBased for Kernel {
 }
 
 impl Kernel {
-    fn refuse_own(&self, claims: &Dots) -> Result<(), Rejected> {
-        let mut own = claims.iter().filter(|dot| dot.replica == self.me);
-        match own.any(|dot| !self.core.version.contains(dot)) {
-            true => Err(Rejected::new("updates of this id that it has not made")),
-            false => Ok(()),
-        }
-    }
-
     fn take(&mut self, delta: &Delta) -> Result<Applied, Rejected> {
         if delta.claims.is_subset(&self.core.version) {
             return Ok(Applied::Duplicate);
         }
-        self.refuse_own(&delta.claims)?;
         self.hear(delta);
         if self.fault == Fault::WaitingOne {
             self.waiting.clear();
         }
-        if !self.waiting.contains(delta) {
+        let key = |delta: &Delta| (delta.claims.clone(), delta.needs(self.fault));
+        if !self.waiting.iter().any(|other| key(other) == key(delta)) {
             self.waiting.push(delta.clone());
             self.waiting.sort_by_key(|delta| delta.claims.iter().collect::<Vec<_>>());
         }
