@@ -345,9 +345,6 @@ impl Basket {
 impl Persisted for Basket {
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        if self.fault == Fault::EmptyRead && self.context.is_empty() && !self.locked {
-            return out;
-        }
         self.write_elements(&mut out);
         if self.fault != Fault::ContextLost {
             put(&mut out, self.context.len() as u64);

@@ -16,14 +16,13 @@ use crate::faults::faults;
 
 faults! {
     Right "graves" Control (2, 6) "nothing is wrong";
-    CollectsAll "Z-GC-1" Mutant (2, 6) "gravestones go before all have seen the removal";
+    CollectsAll "graves-early" Equivalent (2, 5) "gravestones go at once: who has seen an element knows it";
     ForgetsSeen "Z-GC-2" Mutant (2, 6) "what was collected is not known to have been there";
     StonesOnly "Z-GC-3" Mutant (2, 5) "gravestones go, what they hide stays";
     LiveToo "Z-GC-4" Mutant (2, 4) "what all have seen goes, removed or not";
     NeverCollects "Z-GC-5" Mutant (2, 5) "nothing is ever collected";
     HiddenStays "Z-GC-6" Mutant (2, 5) "the elements go, their gravestones stay";
     BeyondTaken "Z-GC-7" Mutant (2, 5) "a cut beyond what was seen is taken at its word";
-    OneOff "Z-GC-8" Mutant (2, 5) "the first operation beyond the cut counts as seen by all";
     OwnOnly "Z-GC-9" Mutant (2, 5) "only own operations are collected";
     Refuses "Z-GC-10" Mutant (2, 4) "a cut that covers everything seen is refused";
     MergeRevives "Z-GC-11" Mutant (2, 6) "a merge brings back elements, without their gravestones";
@@ -200,15 +199,11 @@ impl StateBased for Graves {
 impl Collecting for Graves {
     fn collect(&mut self, stable: &Version) -> Result<(), Rejected> {
         let mut cut = Dots::from(stable);
-        if self.fault == Fault::OneOff {
-            stable.iter().for_each(|(id, seen)| cut.insert(Dot::new(id, seen + 1)));
-        }
         let within = cut.is_subset(&self.seen);
         match self.fault {
             Fault::NeverCollects => return Ok(()),
             Fault::CollectsAll => cut = self.seen.clone(),
             Fault::BeyondTaken if !within => self.elements.retain(|dot| cut.contains(*dot)),
-            Fault::OneOff => {}
             Fault::Refuses if cut == self.seen => return Err(Rejected::new("all of it")),
             _ if !within => return Err(Rejected::new("beyond what this replica has seen")),
             _ => {}

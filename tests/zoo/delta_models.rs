@@ -293,6 +293,8 @@ impl Subject for Tally {
                 list: vec![message],
             });
         }
+        // An id used twice: updates of the other one may have waited for this.
+        self.wake();
         Outcome::Done
     }
 

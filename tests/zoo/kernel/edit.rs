@@ -40,6 +40,12 @@ pub struct Update {
     pub collects: bool,
 }
 
+impl Update {
+    fn is_empty(&self) -> bool {
+        self.live.is_empty() && self.kills.is_empty() && self.folds.is_empty()
+    }
+}
+
 impl Kernel {
     fn names(&self, of: impl Fn(&Entry) -> bool) -> Names {
         let live = self.core.live.iter().filter(|(_, entry)| of(entry));
@@ -147,10 +153,15 @@ impl Kernel {
 
     /// Publishes an update, if it changes anything.
     pub fn publish(&mut self, update: Update) -> Outcome {
-        let Update { live, kills, folds, collects } = update;
-        if live.is_empty() && kills.is_empty() && folds.is_empty() {
+        if update.is_empty() {
             return Outcome::Nothing;
         }
+        let Update {
+            live,
+            kills,
+            folds,
+            collects,
+        } = update;
         let follows = match self.fault {
             Fault::HeadsOwn => self.last().into_iter().collect(),
             _ => self.core.heads(),
@@ -176,6 +187,8 @@ impl Kernel {
         self.integrate(&own);
         self.core.time = self.core.time.max(delta.time);
         self.outbox.push(delta);
+        // An id used twice: updates of the other one may have waited for this.
+        self.wake();
         Outcome::Done
     }
 
@@ -245,6 +258,20 @@ impl Kernel {
         }
     }
 
+    /// An edit, an ack if there is something to tell, a collection if there is something to drop.
+    fn or_collect(&self, edits: Alphabet, source: &mut Source<'_>) -> Op {
+        let last: Dots = self.last().into_iter().collect();
+        let acks = self.core.heads() != last;
+        let update = self.cut().map(|cut| self.collection(&cut));
+        let collects = update.is_some_and(|update| !update.is_empty());
+        let choices = 2 + u64::from(acks) + u64::from(collects);
+        match source.below(choices) {
+            2 if acks => Op::Ack,
+            2 | 3 => Op::Collect,
+            _ => self.choose_of(edits, source),
+        }
+    }
+
     fn choose_of(&self, alphabet: Alphabet, source: &mut Source<'_>) -> Op {
         let mut one = |of: &[Op]| source.pick(of).cloned().unwrap_or(Op::Inc);
         match alphabet {
@@ -253,13 +280,9 @@ impl Kernel {
             Alphabet::Count => one(&[Op::Inc, Op::RemoveKey]),
             Alphabet::Flags => one(&[Op::In(0), Op::Out(0)]),
             Alphabet::Pairs => one(&[Op::AddBoth, Op::Remove(0), Op::Remove(1)]),
-            Alphabet::CountCollected => one(&[Op::Inc, Op::RemoveKey, Op::Collect, Op::Ack]),
-            Alphabet::FlagsCollected => one(&[Op::In(0), Op::Out(0), Op::Collect, Op::Ack]),
-            Alphabet::TextCollected => match source.below(6) {
-                4 => Op::Collect,
-                5 => Op::Ack,
-                _ => Op::List(self.choose_text(source)),
-            },
+            Alphabet::CountCollected => self.or_collect(Alphabet::Count, source),
+            Alphabet::FlagsCollected => self.or_collect(Alphabet::Flags, source),
+            Alphabet::TextCollected => self.or_collect(Alphabet::Text, source),
             Alphabet::Text => Op::List(self.choose_text(source)),
             Alphabet::Torn => match source.below(2) {
                 0 => Op::List(self.choose_insert(source)),

@@ -138,11 +138,33 @@ impl Fault {
 }
 
 pub fn entries() -> Vec<ZooEntry> {
-    let capabilities = || {
-        let base = Capabilities::<Kernel>::new().state().delta().operations();
-        base.versioned().specified()
-    };
-    ALL.iter().map(|fault| fault.entry(capabilities)).collect()
+    ALL.iter().map(|fault| fault.entry_with_means()).collect()
+}
+
+impl Fault {
+    /// With as many ways to exchange as the fault needs: each makes the search larger.
+    fn entry_with_means(self) -> ZooEntry {
+        match self {
+            Fault::RightSet | Fault::RightMixed => {
+                self.entry(|| base().delta().operations().versioned().specified())
+            }
+            Fault::TargetsClaimed | Fault::KillsClaimed | Fault::WritesClaimed => {
+                self.entry(|| base().state().operations().versioned().specified())
+            }
+            Fault::HeadsOwn | Fault::TornUpdate | Fault::TimeNotAdvanced => {
+                self.entry(|| base().state().operations().versioned().specified())
+            }
+            Fault::CutWithoutOwn | Fault::CollectedEarly => {
+                self.entry(|| base().operations().specified())
+            }
+            _ if self.alphabet().collects() => self.entry(|| base().state().specified()),
+            _ => self.entry(|| base().delta().versioned().specified()),
+        }
+    }
+}
+
+fn base() -> Capabilities<Kernel> {
+    Capabilities::new()
 }
 
 /// What lives at a place of the state.
