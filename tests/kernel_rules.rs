@@ -2,8 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "in helpers of tests")]
 
 mod suite;
-#[path = "kit_old/testkit/mod.rs"]
-mod testkit;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -77,3 +77,5 @@ fn tries() {
     go::<3>();
     go::<4>();
 }
+commute::convergence_suite!(count: Count<0>, state, spec = spec);
+commute::convergence_suite!(or_set: commute::Replica<commute::OrSet<u8>>, delta, operations, encoded, versioned, specified, with = |suite| suite.schedules(300));

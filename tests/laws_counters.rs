@@ -1,8 +1,7 @@
 //! The laws for counters, in random systems of replicas.
+#![cfg(feature = "testkit")]
 
 mod suite;
-#[path = "kit_old/testkit/mod.rs"]
-mod testkit;
 
 use commute::{GCounter, PnCounter};
 

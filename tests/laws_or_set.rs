@@ -1,10 +1,10 @@
 //! The laws for `OrSet`, in random systems of replicas.
+#![cfg(feature = "testkit")]
 
 mod suite;
-#[path = "kit_old/testkit/mod.rs"]
-mod testkit;
 
-use commute::OrSet;
+use commute::testkit::{Mark, Random};
+use commute::{OrSet, Replica};
 
 #[test]
 fn or_set_keeps_the_laws() {
@@ -24,8 +24,11 @@ fn row_55_fifteen_replicas_of_or_set_with_200_operations_each_become_equal() {
 /// Groups with gaps that fit into each other, in both orders.
 #[test]
 fn groups_that_need_each_other_are_found_by_the_kit() {
-    let text = "k1 n3 | 0:do 0 | 0:do 0 | 0:do 0 | 0:do 0 | 0:group 14 | 0:group 12 \
-                | 1:pull 4 | 1:pull 5 | 2:pull 5 | 2:pull 4";
-    let marks = testkit::replay::<OrSet<u8>>(text);
-    assert_eq!(marks["deltas that needed each other"], 2, "{marks:?}");
+    let text = "k1 n3 | 0:do 0 | 0:do 0 | 0:do 0 | 0:do 0 | 0:group 14 | 0:group 4 \
+                | 1:again 0 0 | 1:again 0 1 | 2:again 0 1 | 2:again 0 0";
+    let search = Random::new::<Replica<OrSet<u8>>>().operations().versioned();
+    let report = search.replay(text.parse().unwrap());
+    report.unwrap_clean();
+    let coverage = report.coverage();
+    assert_eq!(coverage.count(Mark::Mutual), 2, "{coverage}");
 }

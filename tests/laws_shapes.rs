@@ -1,8 +1,7 @@
 //! The laws for the kernel's shapes by themselves, nested, and side by side in a struct.
+#![cfg(feature = "testkit")]
 
 mod suite;
-#[path = "kit_old/testkit/mod.rs"]
-mod testkit;
 
 use suite::board::Board;
 use suite::registers::{Nested, Register, Registers, Tallies};

@@ -1,9 +1,7 @@
 //! The laws for a derived struct of text, counter and set, in random systems of replicas.
-#![cfg(feature = "derive")]
+#![cfg(all(feature = "derive", feature = "testkit"))]
 
 mod suite;
-#[path = "kit_old/testkit/mod.rs"]
-mod testkit;
 
 use suite::whole::Whole;
 

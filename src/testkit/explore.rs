@@ -48,6 +48,8 @@ pub struct ExhaustiveSearch<T: Subject> {
     steps: usize,
     states_max: usize,
     time_max: Option<Duration>,
+    /// A number of states after which the search has done its duty, if it is complete to a depth.
+    budget: Option<(usize, usize)>,
 }
 
 impl Explore {
@@ -86,6 +88,7 @@ impl<T: Subject> ExhaustiveSearch<T> {
             steps: 6,
             states_max: 5_000_000,
             time_max: None,
+            budget: None,
         }
     }
 
@@ -109,6 +112,13 @@ impl<T: Subject> ExhaustiveSearch<T> {
     #[must_use]
     pub fn states_max(mut self, states: usize) -> Self {
         self.states_max = states;
+        self
+    }
+
+    /// Stops after so many states; that is no failure if the search is complete to `depth` by then.
+    #[must_use]
+    pub fn states_budget(mut self, states: usize, depth: usize) -> Self {
+        self.budget = Some((states, depth));
         self
     }
 
@@ -142,6 +152,7 @@ struct Search<T: Subject> {
 
 /// Why a level was not finished.
 enum End {
+    Enough,
     Failed(Box<Broken>, Schedule),
     Budget(String),
 }
@@ -181,6 +192,7 @@ impl<T: Subject> Search<T> {
         for depth in 1..=self.settings.steps {
             match self.next_level(level, depth, pulse) {
                 Ok(next) => level = next,
+                Err(End::Enough) => break,
                 Err(End::Budget(why)) => {
                     self.report.inconclusive = Some(why);
                     break;
@@ -237,7 +249,15 @@ impl<T: Subject> Search<T> {
                 self.reached.len()
             ))
         };
-        if self.reached.len() > self.settings.states_max {
+        let states = self.reached.len();
+        match self.settings.budget {
+            Some((most, least)) if states > most && depth > least => return Err(End::Enough),
+            Some((most, _)) if states > 20 * most => {
+                return Err(stopped("the number of states"));
+            }
+            _ => {}
+        }
+        if states > self.settings.states_max {
             return Err(stopped("the number of states"));
         }
         if self
@@ -347,12 +367,17 @@ impl<T: Subject> Search<T> {
     fn operations(&self, world: &World<T>, at: u32, steps: &mut Vec<Step>) {
         let mut odometer = Odometer::new();
         let subject = &world.nodes[at as usize].subject;
+        // Weights make a type offer the same operation more than once.
+        let mut known = Visited::default();
         loop {
             let mut source = Source::odometer(&mut odometer);
-            if subject.choose(&mut source).is_some() {
-                if let Some(number) = odometer.number().and_then(|n| u32::try_from(n).ok()) {
-                    steps.push(Step::new(Verb::Do, at, [number, 0]));
-                }
+            let new = match subject.choose(&mut source) {
+                Some(op) => known.insert(Fingerprint::of_debug(&op)),
+                None => false,
+            };
+            let number = odometer.number().and_then(|n| u32::try_from(n).ok());
+            if let Some(number) = number.filter(|_| new) {
+                steps.push(Step::new(Verb::Do, at, [number, 0]));
             }
             if !odometer.advance() {
                 return;

@@ -35,23 +35,3 @@ pub struct Failure {
     /// What was searched until it was found: `142,563 states; complete to depth 7`.
     pub searched: String,
 }
-
-/// A plain form until diagrams draw it.
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "FAIL  {}   law {}", self.subject, self.broken.law)?;
-        for line in &self.story.lines {
-            writeln!(f, "  {:>3} {:?}", line.step, line.deed)?;
-        }
-        writeln!(
-            f,
-            "  at {:?}\n  got      {}\n  expected {}",
-            self.broken.at, self.broken.got, self.broken.expected
-        )?;
-        writeln!(
-            f,
-            "  why {}\n  replay COMMUTE_KIT_REPLAY='{}'\n  searched {} shrunk in {}",
-            self.broken.why, self.schedule, self.searched, self.shrink_runs
-        )
-    }
-}

@@ -3,11 +3,13 @@
 
 mod capabilities;
 mod coverage;
+mod diagram;
 mod events;
 mod explore;
 mod failure;
 mod faults;
 mod fingerprint;
+mod from_fn;
 mod history_builder;
 mod law;
 mod name;
@@ -25,18 +27,22 @@ pub mod spec;
 mod step;
 mod story;
 mod subject;
+mod suite;
 mod types;
 mod world;
 
 pub use capabilities::Capabilities;
 pub use coverage::{Coverage, Mark};
+pub use diagram::Style;
 pub use events::{Events, OpId};
 pub use explore::{ExhaustiveSearch, Explore};
 pub use failure::{Broken, Failure};
 pub use faults::Faults;
 pub use fingerprint::Fingerprint;
+pub use from_fn::{FromFn, from_fn};
 pub use history_builder::History;
 pub use law::{Law, Laws};
+#[cfg(feature = "crdts")]
 pub(crate) use name::short;
 pub use random::{Random, RandomSearch};
 pub use replica::{Edits, Exercise, Meaning};
@@ -50,4 +56,5 @@ pub use subject::{
     Applied, Collecting, Delivery, DeltaBased, Gaps, OpBased, Outcome, Persisted, Rejected,
     Specified, StateBased, Subject, Verdict, Versioned,
 };
+pub use suite::{Suite, SuiteReport};
 pub use types::{Sample, TextOp};

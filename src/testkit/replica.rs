@@ -206,7 +206,10 @@ impl<S: Exercise> Subject for Replica<S> {
     }
 
     fn choose(&self, source: &mut Source<'_>) -> Option<Edits<S::Op>> {
-        let (count, fails) = draw_size(S::OPERATIONS_MAX, source);
+        let (count, fails) = match source.is_exhaustive() {
+            true => (1, false),
+            false => draw_size(S::OPERATIONS_MAX, source),
+        };
         let mut operations = vec![S::choose(self, source)?];
         // The later ones are chosen from what the earlier ones make of the value.
         let mut ahead = (count > 1).then(|| self.duplicate());

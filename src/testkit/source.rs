@@ -102,6 +102,11 @@ impl<'a> Source<'a> {
         self.unique
     }
 
+    /// Whether all choices are tried one after the other: a type may offer fewer of them then.
+    pub fn is_exhaustive(&self) -> bool {
+        matches!(self.engine, Engine::Odometer { .. })
+    }
+
     /// Whether the choices are used up: always false but for bytes.
     pub fn is_spent(&self) -> bool {
         matches!(self.engine, Engine::Bytes([]))

@@ -3,12 +3,8 @@
 use std::collections::BTreeSet;
 
 use commute::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder};
-use commute::kernel::{EditError, EditView, Part, Place, ShapeKind, Update};
+use commute::kernel::{EditView, Part, Place, ShapeKind, Update};
 use commute::{Dots, MergeError, Names, OrSet, PnCounter, ReplicaId, Replicated, Version};
-
-use super::{counters, or_set};
-use crate::testkit::spec::{Change, add_wins, same, sum};
-use crate::testkit::{Mismatch, Seen, Source, Subject};
 
 #[derive(Debug)]
 pub struct Board {
@@ -205,41 +201,5 @@ impl Part for BoardPart {
         let part = BoardPart { set, count };
         decoder.require(!part.is_empty(), DecodeErrorKind::NotCanonical)?;
         Ok(part)
-    }
-}
-
-/// An operation on either field.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Play {
-    Set(Change<u8>),
-    Count(i64),
-}
-
-impl Subject for Board {
-    type Op = Play;
-    type Memory = ();
-    const NAME: &'static str = "Board { OrSet<u8>, PnCounter }";
-
-    fn act(board: &mut BoardEdit<'_>, source: &mut Source) -> Result<Option<Play>, EditError> {
-        Ok(Some(match source.below(3) {
-            2 => Play::Count(counters::act(&mut board.count(), source)?),
-            _ => Play::Set(or_set::act(&mut board.set(), source)?),
-        }))
-    }
-
-    fn judge(
-        seen: &Seen<'_, Play>,
-        view: &(BTreeSet<u8>, i128),
-        (): &mut (),
-    ) -> Result<(), Mismatch> {
-        let set = |op: &Play| match op {
-            Play::Set(change) => Some(*change),
-            Play::Count(_) => None,
-        };
-        let count = |op: &Play| match op {
-            Play::Set(_) => 0,
-            Play::Count(amount) => i128::from(*amount),
-        };
-        same(view, &(add_wins(seen, set), sum(seen, count)))
     }
 }

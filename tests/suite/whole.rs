@@ -1,12 +1,9 @@
 //! A derived struct: one update touches text, counter and set.
 
 use commute::kernel::EditError;
+use commute::testkit::spec::{self, SetOp};
+use commute::testkit::{Exercise, Meaning, Seen, Source, TextOp, Verdict};
 use commute::{OrSet, PnCounter, Replicated, Text};
-
-use super::text::Edits;
-use super::{counters, or_set, text};
-use crate::testkit::spec::{Change, Order, add_wins, same, sum};
-use crate::testkit::{Mismatch, Seen, Source, Subject};
 
 #[derive(Replicated)]
 pub struct Whole {
@@ -18,43 +15,47 @@ pub struct Whole {
 /// One operation on one field; an update makes several.
 #[derive(Clone, Debug)]
 pub enum Play {
-    Body(Edits),
+    Body(TextOp),
     Count(i64),
-    Tags(Change<u8>),
+    Tags(SetOp<u8>),
 }
 
-impl Subject for Whole {
+impl Exercise for Whole {
     type Op = Play;
-    type Memory = Order<char>;
-    const NAME: &'static str = "Whole { Text, PnCounter, OrSet<u8> }";
 
-    fn act(whole: &mut WholeEdit<'_>, source: &mut Source) -> Result<Option<Play>, EditError> {
-        Ok(Some(match source.below(4) {
-            0 => Play::Count(counters::act(&mut whole.count(), source)?),
-            1 => Play::Tags(or_set::act(&mut whole.tags(), source)?),
-            _ => Play::Body(text::act(&mut whole.body(), source)?),
-        }))
+    fn choose(&self, source: &mut Source<'_>) -> Option<Play> {
+        match source.below(3) {
+            0 => self.body.choose(source).map(Play::Body),
+            1 => self.count.choose(source).map(Play::Count),
+            _ => self.tags.choose(source).map(Play::Tags),
+        }
     }
 
-    fn judge(
-        seen: &Seen<'_, Play>,
-        view: &WholeView,
-        order: &mut Order<char>,
-    ) -> Result<(), Mismatch> {
-        let tags = |op: &Play| match op {
-            Play::Tags(change) => Some(*change),
+    fn perform(whole: &mut WholeEdit<'_>, op: &Play) -> Result<(), EditError> {
+        match op {
+            Play::Body(op) => Text::perform(&mut whole.body(), op),
+            Play::Count(op) => PnCounter::perform(&mut whole.count(), op),
+            Play::Tags(op) => OrSet::perform(&mut whole.tags(), op),
+        }
+    }
+}
+
+impl Meaning for Whole {
+    fn judge(seen: &Seen<'_, Play>, got: &WholeView) -> Verdict {
+        let tags = seen.project(|op| match op {
+            Play::Tags(op) => Some(*op),
             _ => None,
-        };
-        let count = |op: &Play| match op {
-            Play::Count(amount) => i128::from(*amount),
-            _ => 0,
-        };
-        same(&view.tags, &add_wins(seen, tags))?;
-        same(&view.count, &sum(seen, count))?;
-        let body = |op: &Play| match op {
-            Play::Body(edits) => edits.clone(),
-            _ => Edits::new(),
-        };
-        text::judge(seen, body, &view.body, order)
+        });
+        let count = seen.project(|op| match op {
+            Play::Count(op) => Some(*op),
+            _ => None,
+        });
+        let body = seen.project(|op| match op {
+            Play::Body(op) => Some(op.clone()),
+            _ => None,
+        });
+        spec::add_wins(&tags, &got.tags)
+            .and(|| spec::sum(&count, &got.count))
+            .and(|| Text::judge(&body, &got.body))
     }
 }

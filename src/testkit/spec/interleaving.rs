@@ -3,6 +3,9 @@
 //! Source: Weidner and Kleppmann 2023, "The Art of the Fugue: Minimizing Interleaving in
 //! Collaborative Text Editing", arXiv:2305.00583.
 
+#[cfg(test)]
+mod fugue;
+
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
@@ -23,9 +26,9 @@ pub enum Level {
     /// As [`Forward`](Level::Forward), and of two elements with the same left neighbour at
     /// insertion the one inserted before the other is, with all that belongs to it, directly before
     /// it: the list is a walk in order of the tree that Fugue builds. That is necessary for maximal
-    /// non-interleaving; in which order concurrent runs stand is left to the type. Judged only where
-    /// no visible insertion had seen a deletion, because then the neighbours that a user saw may
-    /// not be those that the type inserted between.
+    /// non-interleaving; in which order concurrent runs stand is left to the type. Judged only
+    /// where no visible insertion had seen a deletion: the neighbours that a user sees need not be
+    /// those that the type inserts between then.
     Maximal,
 }
 

@@ -172,8 +172,8 @@ fn wrong_elements<V: Ord + Debug>(seen: &Seen<'_, ListOp<V>>, got: &[V], value: 
 /// The strong list specification.
 ///
 /// The view shows what was inserted and not deleted (law S1); an element stands between the
-/// neighbours it was put between, as long as they are there (T2); two elements stand in one order in
-/// all views that any replica has ever shown (T1).
+/// neighbours it was put between, as long as they are there (T2); two elements stand in one order
+/// in all views that any replica has ever shown (T1).
 ///
 /// # Examples
 /// ```

@@ -366,8 +366,8 @@ pub fn per_key_by<Op, K: Ord + Debug, To, V>(
         // `project` asks once for each operation, in order.
         let mut each = seen.iter();
         let restricted = seen.project(|op| {
-            let one = each.next().filter(|one| ops.contains(&one.key()))?;
-            match meaning(one.op()) {
+            each.next().filter(|one| ops.contains(&one.key()))?;
+            match meaning(op) {
                 Some(MapOp::Put(_, to)) => Some(to),
                 _ => None,
             }

@@ -38,10 +38,13 @@
 //!     .op(0, Cart::Put("tea"), &[])
 //!     .op(1, Cart::Empty, &["r0:1"])
 //!     .op(2, Cart::Put("rice"), &["r0:1"]);
-//! let Verdict::Wrong { expected, why, .. } = spec::add_wins(&history.seen(), &["rice", "tea"].into())
-//! else { panic!() };
+//! let got = ["rice", "tea"].into();
+//! let Verdict::Wrong { expected, why, .. } = spec::add_wins(&history.seen(), &got) else {
+//!     panic!("replica 1 had seen the tea");
+//! };
 //! assert_eq!(expected, r#"{"rice"}"#);
-//! assert_eq!(why, r#"every insert of "tea" that is visible (r0:1) was seen by a visible remove (r1:1)"#);
+//! let seen = "was seen by a visible remove (r1:1)";
+//! assert_eq!(why, format!(r#"every insert of "tea" that is visible (r0:1) {seen}"#));
 //! ```
 
 mod counter;
@@ -69,3 +72,31 @@ pub use set::{
     AsSetOp, SetOp, add_wins, add_wins_set, grow_only, grow_only_set, remove_wins, remove_wins_set,
     two_phase, two_phase_set,
 };
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::testkit::{Seen, Verdict};
+
+    type Check<Op, View> = fn(&Seen<'_, Op>, &View) -> Verdict;
+
+    fn fits<Op, View>(_: impl Fn(&Seen<'_, Op>, &View) -> Verdict) {}
+
+    #[test]
+    fn ready_made_checks_are_functions_of_what_was_seen_and_the_view() {
+        let _: [Check<SetOp<u8>, BTreeSet<u8>>; 4] = [grow_only, add_wins, remove_wins, two_phase];
+        let _: [Check<FlagOp, bool>; 2] = [flag_enable_wins, flag_disable_wins];
+        let _: [Check<RegisterOp<u8>, Option<u8>>; 3] = [any_last, max, min];
+        let _: Check<(u64, RegisterOp<u8>), Option<u8>> = lww;
+        let _: Check<RegisterOp<u8>, Vec<u8>> = maximal_writes;
+        let _: Check<i64, i128> = sum;
+        let _: Check<CounterOp, i64> = reset_counter;
+        let _: Check<ListOp<char>, String> = strong_list;
+        let _: Check<MapOp<u8, u64>, BTreeMap<u8, u64>> = counter_map;
+        fits::<MapOp<u8, u64>, BTreeMap<u8, u64>>(per_key(sum));
+        fits::<MapOp<u8, SetOp<u8>>, BTreeMap<u8, BTreeSet<u8>>>(per_key(add_wins));
+        fits::<ListOp<char>, String>(non_interleaving(Level::Maximal));
+    }
+}

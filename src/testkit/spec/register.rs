@@ -230,7 +230,7 @@ where
         if let Some(at) = left.iter().position(|(_, own)| own == value) {
             left.remove(at);
         } else if last.iter().any(|(_, own)| own == value) {
-            // Shown more often than it was written; a view that shows equal values once has no twins.
+            // Shown more often than written; a view that shows equal values once has no twins.
             let twins = names(
                 last.iter()
                     .filter(|(_, own)| own == value)

@@ -163,7 +163,8 @@ impl Rule {
             (Rule::RemoveWins, false) => {
                 let removes = names(removals().filter(|remove| !seen_by_any(remove)));
                 format!(
-                    "{removes} removed {key:?} and no visible insert of it ({inserts}) had seen that"
+                    "{removes} removed {key:?} and no visible insert of it ({inserts}) had seen \
+                     that"
                 )
             }
             (Rule::TwoPhase, true) => {

@@ -17,19 +17,42 @@ impl<T: Subject> World<T> {
         if self.can.state.is_none() {
             return Ok(());
         }
+        let Some(x) = &self.without_waiting(x) else {
+            return Ok(());
+        };
         if self.effort.every <= 1 {
-            let others: Vec<Rc<Node<T>>> = self.others(at).map(Rc::clone).collect();
+            let others = self
+                .others(at)
+                .filter_map(|node| self.without_waiting(node));
+            let others: Vec<Rc<Node<T>>> = others.collect();
             for (place, y) in others.iter().enumerate() {
                 let z = &others[(place + 1) % others.len()];
-                self.check_three(at, x, y, z)?;
+                let result = self.check_three(at, x, y, z);
+                self.named(result, at, [x, y, z])?;
             }
         }
         if self.effort.history {
             let (y, z) = (self.some_state(at), self.some_state(at));
-            self.check_three(at, x, &y, &z)?;
+            if let (Some(y), Some(z)) = (self.without_waiting(&y), self.without_waiting(&z)) {
+                let result = self.check_three(at, x, &y, &z);
+                self.named(result, at, [x, &y, &z])?;
+            }
             self.sample(x);
         }
         Ok(())
+    }
+
+    /// The same replica with nothing waiting, which a merge would wake; `None` if the type has no
+    /// way to drop it.
+    fn without_waiting(&self, node: &Rc<Node<T>>) -> Option<Rc<Node<T>>> {
+        if node.waiting.is_empty() {
+            return Some(Rc::clone(node));
+        }
+        let table = self.can.version?;
+        let mut quiet = node.duplicate();
+        quiet.waiting.clear();
+        (table.drop_waiting)(&mut quiet.subject);
+        Some(Rc::new(quiet))
     }
 
     fn others(&self, at: usize) -> impl Iterator<Item = &Rc<Node<T>>> {
@@ -80,6 +103,26 @@ impl<T: Subject> World<T> {
         let mut wrong = broken(law, Some(at), format!("{got:?}"), format!("{expected:?}"));
         wrong.why = why.into();
         Err(wrong)
+    }
+
+    /// Says which states a law about several was broken by.
+    fn named(&self, result: Checked, at: usize, [x, y, z]: [&Node<T>; 3]) -> Checked {
+        result.map_err(|mut wrong| {
+            let has = |node: &Node<T>| self.log.names(&node.seen);
+            if matches!(wrong.law, Law::J4 | Law::J3) {
+                wrong.why += &format!("; x is r{at}, it has seen {}", has(x));
+                return wrong;
+            }
+            wrong.why += &format!(
+                "; x is r{at}, it has seen {}; y is a state that has seen {}",
+                has(x),
+                has(y)
+            );
+            if matches!(wrong.law, Law::J2 | Law::J7 | Law::J8 | Law::N4) {
+                wrong.why += &format!("; z is one that has seen {}", has(z));
+            }
+            wrong
+        })
     }
 
     fn check_three(
@@ -229,6 +272,9 @@ impl<T: Subject> World<T> {
 
     /// What an operation did, against the state before it.
     pub(super) fn check_operation(&mut self, at: usize, before: &T, costly: bool) -> Checked {
+        if self.cloned || !self.nodes[at].waiting.is_empty() {
+            return Ok(());
+        }
         let can = Rc::clone(&self.can);
         let node = Rc::clone(&self.nodes[at]);
         if let (Some(table), Some(carrier)) = (can.delta, self.carriers.last().map(Rc::clone)) {
