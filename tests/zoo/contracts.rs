@@ -37,7 +37,7 @@ pub fn entries() -> Vec<Entry> {
         entry("H11", Kind::Mutant, "rights to spend that come in any order", || {
             Capabilities::<Budget<true>>::new().operations().specified()
         })
-        .scope(3, 5),
+        .scope(3, 6),
     ]
 }
 
@@ -223,10 +223,10 @@ impl<const ANY_ORDER: bool> Subject for Budget<ANY_ORDER> {
 
     fn choose(&self, source: &mut Source<'_>) -> Option<Deed> {
         let other = (1..=2).map(founder).find(|id| *id != self.me);
-        match (self.rights() > 0, source.below(3), other) {
+        match (self.rights() > 0, source.below(2), other) {
             (true, 1, Some(other)) => Some(Deed::Give(other)),
-            (true, 2, _) => Some(Deed::Spend),
-            _ => Some(Deed::Grant),
+            (true, ..) => Some(Deed::Spend),
+            (false, ..) => (!self.rows.contains_key(&self.me)).then_some(Deed::Grant),
         }
     }
 

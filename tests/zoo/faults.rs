@@ -3,20 +3,31 @@
 //! Each replica keeps the fault it was made with, so that the kit is compiled once for all faults
 //! of a type. Runs of one type take turns, since the kit may make replicas on any thread.
 
-use std::sync::atomic::AtomicU32;
+use commute::testkit::{Capabilities, Explore, Laws, Random, Report, Subject};
 
-use crate::entry::Task;
+use crate::entry::{STATES_MAX, STEPS, Task};
 
-/// How many replicas the runs of one type have at the start.
-pub type Replicas = AtomicU32;
-
-/// The most that random schedules have.
-const REPLICAS_RANDOM: u32 = 3;
-
-pub fn replicas(task: &Task) -> u32 {
-    match task {
-        Task::Exhaustive { replicas, .. } => *replicas,
-        _ => REPLICAS_RANDOM,
+/// Runs random schedules on two replicas: who collects needs a word of each.
+pub fn run_on_two<T: Subject>(task: &Task, capabilities: Capabilities<T>) -> Report {
+    let random = |seed, schedules, steps| {
+        let random = Random::of(capabilities.clone()).replicas(2).seed(seed);
+        random.schedules(schedules).steps(steps)
+    };
+    match *task {
+        Task::Laws { seed, schedules } => {
+            let random = random(seed, schedules, STEPS);
+            random.laws(Laws::without_meaning()).run()
+        }
+        Task::Random {
+            seed,
+            schedules,
+            steps,
+        } => random(seed, schedules, steps).run(),
+        Task::Exhaustive { replicas, steps } => Explore::of(capabilities)
+            .replicas(replicas)
+            .steps(steps)
+            .states_max(STATES_MAX)
+            .run(),
     }
 }
 
@@ -32,7 +43,6 @@ macro_rules! faults {
 
         static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
         static CHOSEN: std::sync::Mutex<Fault> = std::sync::Mutex::new(ALL[0]);
-        static REPLICAS: crate::faults::Replicas = crate::faults::Replicas::new(0);
 
         impl Fault {
             /// The one of this run.
@@ -57,8 +67,6 @@ macro_rules! faults {
                     run: Box::new(move |task| {
                         let _turn = TURN.lock().unwrap();
                         *CHOSEN.lock().unwrap() = self;
-                        let replicas = crate::faults::replicas(task);
-                        REPLICAS.store(replicas, std::sync::atomic::Ordering::SeqCst);
                         (entry.run)(task)
                     }),
                     ..entry

@@ -7,6 +7,9 @@ use commute::{Dots, EntryId, ReplicaId};
 use super::edit::Update;
 use super::{Alphabet, Delta, Entry, Fault, Kernel, Names};
 
+/// How many replicas take part in collection.
+const MEMBERS: u32 = 2;
+
 
 impl Kernel {
     /// What an update that collects at `cut` changes.
@@ -80,7 +83,8 @@ impl Kernel {
             match self.fault {
                 _ if !stable(out) => continue,
                 Fault::OutsOnly => {}
-                Fault::BeatenOnly => kills.extend(ins.iter().copied().filter(stable)),
+                Fault::StableInsOnly => kills.extend(ins.iter().copied().filter(stable)),
+                Fault::UnstableIns => kills.extend(ins),
                 _ if !ins.iter().all(stable) => continue,
                 _ => kills.extend(ins),
             }
@@ -142,7 +146,7 @@ impl Kernel {
 
     /// Whether it was there from the start; those that join later have greater ids, and only read.
     pub fn is_member(&self) -> bool {
-        self.me <= crate::faults::founder(self.members)
+        self.me <= crate::faults::founder(MEMBERS)
     }
 
     /// What all members have seen, as far as this replica knows; `None` while some are silent.
@@ -156,7 +160,7 @@ impl Kernel {
             let last = last.entry(*id).or_default();
             *last = last.union(heard);
         }
-        if (last.len() as u32) < self.members {
+        if (last.len() as u32) < MEMBERS {
             return None;
         }
         let mut cut = self.core.version.clone();

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use commute::testkit::{Outcome, Source, Subject};
+use commute::testkit::{Fingerprint, Outcome, Source, Subject};
 use commute::{Dot, Dots, EntryId, ReplicaId};
 
 use super::meaning::View;
-use super::{Alphabet, Core, Delta, Entry, Fault, Kernel, Live, Names, REPLICAS, Records};
+use super::{Alphabet, Core, Delta, Entry, Fault, Kernel, Live, Names, Records};
 use crate::list_meaning::ListOp;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -178,6 +178,10 @@ impl Kernel {
             _ => &self.core.version,
         };
         delta.after = past.difference(&delta.claims);
+        let seal = Fingerprint::of_debug(&(&delta.live, &kills));
+        if self.fault != Fault::Unsealed {
+            delta.seals.insert(dot, seal);
+        }
         if collects {
             delta.marks.insert(dot);
         }
@@ -225,6 +229,7 @@ impl Kernel {
             time: time.max().unwrap_or(0),
             kills: vec![self.on_the_wire(kills)],
             marks: Dots::new(),
+            seals: BTreeMap::new(),
             claims,
             live,
             records,
@@ -311,7 +316,6 @@ impl Subject for Kernel {
             records: Records::default(),
             waiting: Vec::new(),
             outbox: Vec::new(),
-            members: REPLICAS.load(std::sync::atomic::Ordering::SeqCst),
             heard: BTreeMap::new(),
         }
     }

@@ -78,6 +78,7 @@ impl Delta {
             live,
             kills,
             marks: self.marks.union(&other.marks),
+            seals: joined(&self.seals, &other.seals),
             time: self.time.max(other.time),
             records,
         }
@@ -92,16 +93,17 @@ impl Delta {
             live: core.live.clone(),
             kills: Vec::new(),
             marks: core.marks.clone(),
+            seals: core.seals.clone(),
             time: core.time,
             records: records.clone(),
         }
     }
 }
 
-fn joined(a: &BTreeMap<Dot, Dots>, b: &BTreeMap<Dot, Dots>) -> BTreeMap<Dot, Dots> {
+fn joined<V: Clone>(a: &BTreeMap<Dot, V>, b: &BTreeMap<Dot, V>) -> BTreeMap<Dot, V> {
     let mut all = a.clone();
-    for (dot, follows) in b {
-        all.entry(*dot).or_insert_with(|| follows.clone());
+    for (dot, value) in b {
+        all.entry(*dot).or_insert_with(|| value.clone());
     }
     all
 }
@@ -132,6 +134,7 @@ impl Kernel {
         let own = delta.claims.iter().filter(|dot| dot.replica == self.me);
         self.made = own.map(|dot| dot.counter).fold(self.made, u64::max);
         self.core.follows = joined(&self.core.follows, &delta.follows);
+        self.core.seals = joined(&self.core.seals, &delta.seals);
         self.core.marks = self.core.marks.union(&delta.marks);
         if self.fault != Fault::TimeNotAdvanced {
             self.core.time = self.core.time.max(delta.time);

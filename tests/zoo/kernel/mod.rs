@@ -16,18 +16,18 @@ use commute::testkit::Capabilities;
 use commute::{Dot, Dots, EntryId, ReplicaId};
 
 use crate::entry::Entry as ZooEntry;
-use crate::faults::faults;
+use crate::faults::{faults, run_on_two};
 
 faults! {
-    RightSet "kernel-set" Control (2, 5) "add-wins sets by the right rules";
-    RightRegister "kernel-register" Control (2, 5) "registers by the right rules";
+    RightSet "kernel-set" Control (2, 4) "add-wins sets by the right rules";
+    RightRegister "kernel-register" Control (2, 4) "registers by the right rules";
     RightCount "kernel-count" Control (2, 5) "counters under a key by the right rules";
-    RightText "kernel-text" Control (2, 5) "text by the right rules";
+    RightText "kernel-text" Control (2, 4) "text by the right rules";
     RightPairs "kernel-pairs" Control (2, 4) "updates of several entries by the right rules";
-    RightMixed "kernel-mixed" Control (2, 3) "all types in one state by the right rules";
-    RightCollectText "kernel-collect-text" Control (2, 6) "text with collection by the right rules";
+    RightMixed "kernel-mixed" Control (2, 2) "all types in one state by the right rules";
+    RightCollectText "kernel-collect-text" Control (2, 5) "text with collection by the right rules";
     RightCollectCount "kernel-collect-count" Control (2, 6) "counters with folds by the right rules";
-    RightCollectFlags "kernel-collect-flags" Control (2, 6) "remove-wins sets with collection";
+    RightCollectFlags "kernel-collect-flags" Control (2, 5) "remove-wins sets with collection";
     // A ins, A del, the delete -> B: B claims the insert and has not got it.
     TargetsClaimed "H1" Mutant (2, 4) "a delete of text claims the element it deletes";
     // A add, add, add; the first and the third -> B: the element of the first stays for ever.
@@ -37,7 +37,7 @@ faults! {
     // A add, add; the second -> B, then the first -> B: both live.
     NeedsIgnored "H2c" Mutant (2, 4) "a kill of what has not arrived is forgotten";
     // A makes 1, 2, 3; B gets 2, then the group of 1 and 3.
-    OneByOne "H3" Hard (2, 6) "what waits is tried one at a time";
+    OneByOne "H3" Mutant (2, 4) "what waits is tried one at a time";
     // A adds two elements in one update and removes one of them.
     KillTakesDot "H4a" Mutant (2, 4) "a kill takes all entries of the update";
     WireNamesDots "H4b" Mutant (2, 4) "a kill list on the wire names updates";
@@ -52,46 +52,49 @@ faults! {
     // A inc -> B; A inc (replaces); B removes the key; join: 2 instead of 1.
     Cumulative "H7" Mutant (2, 5) "an increment replaces the own ones before it";
     // A add, add; 1 -> B; A has dropped its records and answers exactly.
-    FallbackKnown "H8" Mutant (2, 6) "who takes a whole state counts the kills as known";
+    FallbackKnown "H8" Mutant (2, 4) "who takes a whole state counts the kills as known";
     // A ins, A {add and ins after it}; the second -> B: the set shows it, the text does not.
     TornUpdate "H9" Mutant (2, 4) "a piece of text waits, the rest of its update shows";
     TimeNotAdvanced "H10" Mutant (2, 5) "the clock of a text does not advance on receipt";
     // A ins t -> B; A del t; B ins u after t; A's delete -> B; A ins w at the start; B collects t.
-    NonLeafCollected "H12" Hard (2, 8) "a tombstone that others hang on is collected";
-    CollectedEarly "H13" Equivalent (2, 6) "a collection needs nothing: it names stable things";
+    NonLeafCollected "H12" Mutant (2, 5) "a tombstone that others hang on is collected";
+    CollectedEarly "H13" Equivalent (2, 5) "a collection needs nothing: it names stable things";
     // A inc, inc; B removes having seen the first, sees the second, acks; A folds at once.
-    CutWithoutOwn "H14" Hard (2, 8) "a cut from acks whose author's own updates are missing";
+    CutWithoutOwn "H14" Hard (2, 5) "a cut from acks whose author's own updates are missing";
     // A ins 0, 1; deletes 1; all seen; A ins after 1 still; B collects 1.
-    TombstoneOrigin "H15" Hard (2, 7) "an insert names a tombstone as its neighbour";
+    TombstoneOrigin "H15" Mutant (2, 5) "an insert names a tombstone as its neighbour";
     // A add -> B; B add; B answers A; C takes that answer.
-    AnswerWithoutBase "H19" Mutant (3, 5) "an answer does not name what it builds on";
-    FallbackWithoutBase "H19b" Mutant (3, 6) "an answer without records does not name its base";
+    AnswerWithoutBase "H19" Mutant (3, 4) "an answer does not name what it builds on";
+    FallbackWithoutBase "H19b" Mutant (2, 4) "an answer without records does not name its base";
+    // P and its copy Q add and remove, each something else, under the same names.
+    Unsealed "H21" Mutant (2, 3) "states leave out the seals of updates: an id used twice is silent";
     // A out; B out; ack; A in; B's out -> A; ack; A collects; B in; A's out -> B; B collects.
-    BeatenOnly "H22" Hard (2, 10) "a stable out goes with the stable ins only";
-    FoldRemints "Z-COL-1" Hard (2, 7) "a fold makes a new entry for the sum";
-    FoldsAll "Z-COL-2" Hard (2, 7) "a fold takes increments that are not stable";
-    FoldsAcross "Z-COL-3" Hard (2, 7) "a fold adds up increments of different replicas";
-    FoldForgets "Z-COL-4" Mutant (2, 6) "a fold drops the increments without adding them up";
-    RecordsOnly "Z-COL-5" Hard (2, 7) "a collection drops delete records and keeps the elements";
-    OutsOnly "Z-COL-6" Hard (2, 7) "a collection drops outs and keeps the ins they beat";
-    CollectsSilently "Z-COL-7" Hard (2, 7) "a collection drops at home and tells nobody";
-    CollectsUnstable "Z-COL-8" Hard (2, 7) "a collection takes all tombstones, stable or not";
+    UnstableIns "H22" Hard (2, 5) "a stable out goes with the ins it beats, stable or not";
+    FoldRemints "Z-COL-1" Mutant (2, 5) "a fold makes a new entry for the sum";
+    FoldsAll "Z-COL-2" Mutant (2, 5) "a fold takes increments that are not stable";
+    FoldsAcross "Z-COL-3" Hard (2, 5) "a fold adds up increments of different replicas";
+    FoldForgets "Z-COL-4" Mutant (2, 4) "a fold drops the increments without adding them up";
+    RecordsOnly "Z-COL-5" Mutant (2, 4) "a collection drops delete records and keeps the elements";
+    OutsOnly "Z-COL-6" Mutant (2, 4) "a collection drops outs and keeps the ins they beat";
+    CollectsSilently "Z-COL-7" Mutant (2, 4) "a collection drops at home and tells nobody";
+    CollectsUnstable "Z-COL-8" Mutant (2, 5) "a collection takes all tombstones, stable or not";
+    StableInsOnly "Z-COL-9" Mutant (2, 5) "a stable out goes with the stable ins only";
     HeadsPile "Z-KER-1" Mutant (2, 4) "heads are never replaced by later updates";
-    HeadsOwn "Z-KER-2" Mutant (2, 5) "an update follows only its author's own last one";
-    RecordsHole "Z-KER-3" Mutant (2, 5) "dropped records still count as known";
-    GroupUnion "Z-KER-4" Mutant (2, 5) "a group keeps what its members kill in each other";
-    GroupForgets "Z-KER-5" Mutant (2, 5) "a group loses the kills of its second member";
-    CutForgets "Z-KER-6" Hard (2, 6) "cutting a delta loses what it kills below the cut";
-    CutNeedsNothing "Z-KER-7" Hard (3, 6) "a cut delta does not name what was cut off";
+    HeadsOwn "Z-KER-2" Mutant (2, 4) "an update follows only its author's own last one";
+    RecordsHole "Z-KER-3" Mutant (2, 4) "dropped records still count as known";
+    GroupUnion "Z-KER-4" Mutant (2, 4) "a group keeps what its members kill in each other";
+    GroupForgets "Z-KER-5" Mutant (2, 4) "a group loses the kills of its second member";
+    CutForgets "Z-KER-6" Mutant (2, 3) "cutting a delta loses what it kills below the cut";
+    CutNeedsNothing "Z-KER-7" Mutant (2, 3) "a cut delta does not name what was cut off";
     MergeUnion "Z-KER-8" Mutant (2, 4) "a join takes what is live on either side";
-    MergeSleeps "Z-KER-9" Mutant (2, 6) "what waits is not looked at after a merge";
-    WaitingClaimed "Z-KER-10" Mutant (2, 5) "what waits is counted in the version";
-    WaitingOne "Z-KER-11" Mutant (2, 6) "only the newest waiting delta is kept";
+    MergeSleeps "Z-KER-9" Mutant (2, 4) "what waits is not looked at after a merge";
+    WaitingClaimed "Z-KER-10" Mutant (2, 4) "what waits is counted in the version";
+    WaitingOne "Z-KER-11" Mutant (2, 4) "only the newest waiting delta is kept";
     AnswersAll "Z-KER-12" Mutant (2, 3) "an answer to an equal version is not empty";
-    KillsForgotten "Z-KER-13" Mutant (2, 5) "an answer leaves out what was removed";
-    EarlyKills "Z-KER-14" Mutant (2, 5) "a waiting delta removes at once";
+    KillsForgotten "Z-KER-13" Mutant (2, 3) "an answer leaves out what was removed";
+    EarlyKills "Z-KER-14" Mutant (2, 4) "a waiting delta removes at once";
     OldestWins "Z-KER-15" Mutant (2, 5) "a write does not replace what it saw";
-    RelayForgets "Z-KER-16" Hard (3, 6) "records of a relayed update are taken as empty";
+    RelayForgets "Z-KER-16" Mutant (2, 4) "records of a relayed update are taken as empty";
 }
 
 /// What a run's operations are.
@@ -123,7 +126,8 @@ impl Fault {
             Fault::ExceptionsOfNews => Pairs,
             Fault::TornUpdate => Torn,
             Fault::RightMixed => Mixed,
-            Fault::RightCollectFlags | Fault::BeatenOnly | Fault::OutsOnly => FlagsCollected,
+            Fault::RightCollectFlags | Fault::UnstableIns | Fault::OutsOnly => FlagsCollected,
+            Fault::StableInsOnly => FlagsCollected,
             Fault::RightCollectCount | Fault::CutWithoutOwn | Fault::CollectedEarly => {
                 CountCollected
             }
@@ -155,10 +159,25 @@ impl Fault {
                 self.entry(|| base().state().operations().versioned().specified())
             }
             Fault::CutWithoutOwn | Fault::CollectedEarly => {
-                self.entry(|| base().operations().specified())
+                self.entry_on_two(|| base().operations().specified())
             }
-            _ if self.alphabet().collects() => self.entry(|| base().state().specified()),
+            Fault::CollectsSilently => self.entry_on_two(|| base().delta().specified()),
+            _ if self.alphabet().collects() => self.entry_on_two(|| base().state().specified()),
             _ => self.entry(|| base().delta().versioned().specified()),
+        }
+    }
+}
+
+impl Fault {
+    fn entry_on_two(self, capabilities: fn() -> Capabilities<Kernel>) -> ZooEntry {
+        let entry = self.entry(capabilities);
+        ZooEntry {
+            run: Box::new(move |task| {
+                let _turn = TURN.lock().unwrap();
+                *CHOSEN.lock().unwrap() = self;
+                run_on_two(task, capabilities())
+            }),
+            ..entry
         }
     }
 }
@@ -200,6 +219,8 @@ pub struct Core {
     live: Live,
     /// The updates that are collections.
     marks: Dots,
+    /// What each update was, as a fingerprint.
+    seals: BTreeMap<Dot, u128>,
     /// The greatest time of a character.
     time: u64,
 }
@@ -220,6 +241,7 @@ pub struct Delta {
     live: Live,
     kills: Vec<Kill>,
     marks: Dots,
+    seals: BTreeMap<Dot, u128>,
     time: u64,
     records: Records,
 }
@@ -242,8 +264,6 @@ pub struct Kernel {
     records: Records,
     waiting: Vec<Delta>,
     outbox: Vec<Delta>,
-    /// How many replicas take part in collection.
-    members: u32,
     /// What authors of waiting updates have seen, for the fault that counts it.
     heard: BTreeMap<ReplicaId, Dots>,
 }

@@ -5,11 +5,13 @@ use commute::testkit::{
 };
 use commute::{Dot, Dots, EntryId};
 
-use super::{Delta, Entry, Fault, Kernel, Kill, Names, Records};
+use super::{Core, Delta, Entry, Fault, Kernel, Kill, Names, Records};
 
 impl StateBased for Kernel {
     fn merge(&mut self, other: &Kernel) -> Result<(), Rejected> {
-        self.integrate(&Delta::of(&other.core, &other.records));
+        let whole = Delta::of(&other.core, &other.records);
+        self.compare_seals(&whole)?;
+        self.integrate(&whole);
         if self.fault != Fault::MergeSleeps {
             self.wake();
         }
@@ -17,15 +19,34 @@ impl StateBased for Kernel {
     }
 
     fn same_state(&self, other: &Kernel) -> bool {
-        self.core == other.core
+        let timeless = |core: &Core| Core {
+            time: 0,
+            ..core.clone()
+        };
+        match self.fault {
+            Fault::TimeNotAdvanced => timeless(&self.core) == timeless(&other.core),
+            _ => self.core == other.core,
+        }
     }
 }
 
 impl Kernel {
+    /// One name for two updates: an id is used twice.
+    fn compare_seals(&self, delta: &Delta) -> Result<(), Rejected> {
+        let other = |(dot, seal): (&Dot, &u128)| {
+            self.core.seals.get(dot).is_some_and(|mine| mine != seal)
+        };
+        match delta.seals.iter().any(other) {
+            true => Err(Rejected::new("an id is used twice")),
+            false => Ok(()),
+        }
+    }
+
     fn take(&mut self, delta: &Delta) -> Result<Applied, Rejected> {
         if delta.claims.is_subset(&self.core.version) {
             return Ok(Applied::Duplicate);
         }
+        self.compare_seals(delta)?;
         self.hear(delta);
         if self.fault == Fault::WaitingOne {
             self.waiting.clear();
@@ -99,6 +120,7 @@ impl Kernel {
                 _ => vec![kills],
             },
             marks: self.core.marks.intersection(&news),
+            seals: self.core.seals.clone(),
             time: self.core.time,
             records,
             claims: news,
@@ -195,6 +217,7 @@ impl DeltaBased for Kernel {
         }
         cut.live.retain(|name, _| !below.contains(name.dot));
         cut.follows.retain(|dot, _| !below.contains(*dot));
+        cut.seals.retain(|dot, _| !below.contains(*dot));
         cut.marks = cut.marks.difference(&below);
         cut.records = Records::default();
         Some(cut)
