@@ -15,28 +15,62 @@ use crate::faults::founder;
 
 pub fn entries() -> Vec<Entry> {
     vec![
-        entry("totals", Kind::Control, "totals, in the order in which they are made", || {
-            Capabilities::<Totals<false>>::new().operations().specified()
-        })
+        entry(
+            "totals",
+            Kind::Control,
+            "totals, in the order in which they are made",
+            || {
+                Capabilities::<Totals<false>>::new()
+                    .operations()
+                    .specified()
+            },
+        )
         .scope(2, 5),
-        entry("Z-CON-1", Kind::Mutant, "totals that are said to need no order", || {
-            Capabilities::<Totals<true>>::new().operations().specified()
-        }),
-        entry("amounts", Kind::Control, "amounts, in any order, each once", || {
-            Capabilities::<Amounts<false>>::new().operations().specified()
-        })
+        entry(
+            "Z-CON-1",
+            Kind::Mutant,
+            "totals that are said to need no order",
+            || Capabilities::<Totals<true>>::new().operations().specified(),
+        ),
+        entry(
+            "amounts",
+            Kind::Control,
+            "amounts, in any order, each once",
+            || {
+                Capabilities::<Amounts<false>>::new()
+                    .operations()
+                    .specified()
+            },
+        )
         .scope(2, 5),
-        entry("Z-CON-2", Kind::Mutant, "amounts that are said to bear being sent twice", || {
-            Capabilities::<Amounts<true>>::new().operations().specified()
-        }),
-        entry("budget", Kind::Control, "rights to spend that come after their past", || {
-            Capabilities::<Budget<false>>::new().operations().specified()
-        })
+        entry(
+            "Z-CON-2",
+            Kind::Mutant,
+            "amounts that are said to bear being sent twice",
+            || {
+                Capabilities::<Amounts<true>>::new()
+                    .operations()
+                    .specified()
+            },
+        ),
+        entry(
+            "budget",
+            Kind::Control,
+            "rights to spend that come after their past",
+            || {
+                Capabilities::<Budget<false>>::new()
+                    .operations()
+                    .specified()
+            },
+        )
         .scope(3, 5),
         // A grants, A gives to B, B spends; C takes B's row first: -1 at C.
-        entry("H11", Kind::Mutant, "rights to spend that come in any order", || {
-            Capabilities::<Budget<true>>::new().operations().specified()
-        })
+        entry(
+            "H11",
+            Kind::Mutant,
+            "rights to spend that come in any order",
+            || Capabilities::<Budget<true>>::new().operations().specified(),
+        )
         .scope(3, 6),
     ]
 }

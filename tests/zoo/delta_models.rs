@@ -38,7 +38,7 @@ faults! {
     ReadyDropped "Z-SYNC-20" Mutant (2, 6) "of several that are ready only one is taken";
     ForeignOnly "Z-SYNC-21" Mutant (3, 4) "an answer holds own operations only";
     AckLost "Z-SYNC-22" Mutant (2, 3) "a duplicate is answered as refused";
-    WaitsForever "Z-SYNC-23" Mutant (2, 4) "a duplicate of what waits is kept twice and never drops out";
+    WaitsForever "Z-SYNC-23" Mutant (2, 4) "what waits and then comes another way is never dropped";
     ClearsAll "Z-SYNC-24" Mutant (2, 4) "clearing takes all that is there, seen or not";
     ClearsLater "Z-SYNC-25" Mutant (2, 5) "an amount that comes after a clearing is dropped";
 }
@@ -91,6 +91,7 @@ pub struct Tally {
     fault: Fault,
     me: ReplicaId,
     made: u64,
+    last: Option<Dot>,
     log: BTreeMap<Dot, (Dots, Op)>,
     seen: Dots,
     sum: u64,
@@ -182,8 +183,13 @@ impl Tally {
     /// Takes in the greatest part of what waits that needs nothing else.
     fn wake_most(&mut self) -> bool {
         let mut chosen = self.waiting.clone();
+        if self.fault == Fault::WaitsForever {
+            chosen.retain(|batch| !self.known(batch));
+        }
         loop {
-            let there = chosen.iter().fold(self.seen.clone(), |all, one| all.union(&one.dots()));
+            let there = chosen
+                .iter()
+                .fold(self.seen.clone(), |all, one| all.union(&one.dots()));
             let before = chosen.len();
             chosen.retain(|batch| batch.needs().is_subset(&there));
             if chosen.len() == before {
@@ -196,7 +202,10 @@ impl Tally {
     }
 
     fn arrive(&mut self, batch: &Batch) -> Result<Applied, Rejected> {
-        let own = batch.list.iter().any(|message| message.dot.replica == self.me);
+        let own = batch
+            .list
+            .iter()
+            .any(|message| message.dot.replica == self.me);
         if self.known(batch) {
             match self.fault {
                 Fault::CountedTwice => self.count_again(&batch.list),
@@ -214,7 +223,7 @@ impl Tally {
         if self.fault == Fault::NewestWaits {
             self.waiting.clear();
         }
-        if !self.waiting.contains(batch) || self.fault == Fault::WaitsForever {
+        if !self.waiting.contains(batch) {
             self.waiting.push(batch.clone());
         }
         self.wake();
@@ -259,6 +268,7 @@ impl Subject for Tally {
             fault: Fault::chosen(),
             me,
             made: 0,
+            last: None,
             log: BTreeMap::new(),
             seen: Dots::new(),
             sum: 0,
@@ -293,6 +303,7 @@ impl Subject for Tally {
                 list: vec![message],
             });
         }
+        self.last = Some(Dot::new(self.me, self.made));
         // An id used twice: updates of the other one may have waited for this.
         self.wake();
         Outcome::Done
@@ -329,7 +340,9 @@ impl DeltaBased for Tally {
     fn seen(&self) -> Dots {
         let waiting = self.waiting.iter();
         match self.fault {
-            Fault::WaitingSeen => waiting.fold(self.seen.clone(), |all, one| all.union(&one.dots())),
+            Fault::WaitingSeen => {
+                waiting.fold(self.seen.clone(), |all, one| all.union(&one.dots()))
+            }
             _ => self.seen.clone(),
         }
     }
@@ -415,7 +428,7 @@ impl Versioned for Tally {
     }
 
     fn last_update(&self) -> Option<Dot> {
-        (self.made > 0).then(|| Dot::new(self.me, self.made))
+        self.last
     }
 
     fn waiting(&self) -> usize {
@@ -424,7 +437,9 @@ impl Versioned for Tally {
 
     fn missing(&self) -> Dots {
         let waiting = self.waiting.iter();
-        let needs = waiting.clone().fold(Dots::new(), |all, one| all.union(&one.needs()));
+        let needs = waiting
+            .clone()
+            .fold(Dots::new(), |all, one| all.union(&one.needs()));
         let held = waiting.fold(self.seen.clone(), |all, one| all.union(&one.dots()));
         needs.difference(&held)
     }
@@ -457,7 +472,10 @@ fn read_dot(bytes: &mut &[u8]) -> Option<Dot> {
     let (id, rest) = bytes.split_first_chunk::<16>()?;
     let (counter, rest) = rest.split_first()?;
     *bytes = rest;
-    Some(Dot::new(u128::from_be_bytes(*id).into(), u64::from(*counter)))
+    Some(Dot::new(
+        u128::from_be_bytes(*id).into(),
+        u64::from(*counter),
+    ))
 }
 
 fn read(bytes: &mut &[u8]) -> Option<Message> {
@@ -483,9 +501,14 @@ impl Persisted for Tally {
         let mut bytes = Vec::new();
         let mut all = self.whole();
         if self.fault == Fault::WaitingSaved {
-            all = self.waiting.iter().fold(all, |all, waiting| grouped(&all, waiting));
+            all = self
+                .waiting
+                .iter()
+                .fold(all, |all, waiting| grouped(&all, waiting));
         }
-        all.list.iter().for_each(|message| write(&mut bytes, message));
+        all.list
+            .iter()
+            .for_each(|message| write(&mut bytes, message));
         bytes
     }
 

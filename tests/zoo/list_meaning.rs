@@ -11,7 +11,10 @@ use commute::testkit::{Law, Seen, Verdict, Visible};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ListOp {
     /// Puts an element directly right of `after`, or at the start.
-    Insert { after: Option<Dot>, tag: Dot },
+    Insert {
+        after: Option<Dot>,
+        tag: Dot,
+    },
     Delete(Dot),
 }
 

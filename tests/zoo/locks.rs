@@ -112,7 +112,11 @@ enum Step {
 /// The steps that may follow `done`: each holder's in their order, and one expiry.
 fn next(done: &[Step]) -> Vec<Step> {
     let of = |holder: usize| {
-        let steps = [Step::Acquire(holder), Step::Read(holder), Step::Write(holder)];
+        let steps = [
+            Step::Acquire(holder),
+            Step::Read(holder),
+            Step::Write(holder),
+        ];
         steps.into_iter().find(|step| !done.contains(step))
     };
     let expire = (!done.contains(&Step::Expire)).then_some(Step::Expire);

@@ -109,7 +109,11 @@ impl Rga {
             let key = |node: &Node| (node.fraction, node.id);
             return Some(self.nodes.partition_point(|other| key(other) < key(node)));
         }
-        while self.nodes.get(at).is_some_and(|other| self.skips(node, other)) {
+        while self
+            .nodes
+            .get(at)
+            .is_some_and(|other| self.skips(node, other))
+        {
             at += 1;
         }
         Some(at)
@@ -263,9 +267,13 @@ impl Rga {
         let known = |node: &&Node| self.find(node.id).is_none();
         let gone = |node: &&Node| !self.seen.contains(node.tag);
         let mut new: Vec<Node> = match self.fault {
-            Fault::NoTombstone | Fault::CollectsEarly => {
-                other.nodes.iter().filter(known).filter(gone).cloned().collect()
-            }
+            Fault::NoTombstone | Fault::CollectsEarly => other
+                .nodes
+                .iter()
+                .filter(known)
+                .filter(gone)
+                .cloned()
+                .collect(),
             _ => other.nodes.iter().filter(known).cloned().collect(),
         };
         new.sort_by_key(|node| node.id);
@@ -395,7 +403,8 @@ impl StateBased for Rga {
             }
         }
         if self.fault == Fault::NoTombstone || self.fault == Fault::CollectsEarly {
-            let kept = |node: &Node| !other.seen.contains(node.tag) || other.find(node.id).is_some();
+            let kept =
+                |node: &Node| !other.seen.contains(node.tag) || other.find(node.id).is_some();
             self.nodes.retain(kept);
         }
         self.seen = self.seen.union(&other.seen);

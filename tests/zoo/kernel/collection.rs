@@ -10,7 +10,6 @@ use super::{Alphabet, Delta, Entry, Fault, Kernel, Names};
 /// How many replicas take part in collection.
 const MEMBERS: u32 = 2;
 
-
 impl Kernel {
     /// What an update that collects at `cut` changes.
     pub fn collection(&self, cut: &Dots) -> Update {
@@ -45,7 +44,10 @@ impl Kernel {
         let mut gone = Names::new();
         loop {
             let before = gone.len();
-            for name in chars.iter().filter(|name| cut.contains(name.dot) && deleted(name, true)) {
+            for name in chars
+                .iter()
+                .filter(|name| cut.contains(name.dot) && deleted(name, true))
+            {
                 if self.fault == Fault::NonLeafCollected || self.is_leaf(*name, &gone) {
                     gone.insert(*name);
                 }
@@ -77,7 +79,11 @@ impl Kernel {
             let Entry::Out(e) = entry else {
                 continue;
             };
-            let ins = self.core.live.iter().filter(|(_, entry)| **entry == Entry::In(*e));
+            let ins = self
+                .core
+                .live
+                .iter()
+                .filter(|(_, entry)| **entry == Entry::In(*e));
             let ins: Names = ins.map(|(name, _)| *name).collect();
             let stable = |name: &EntryId| cut.contains(name.dot);
             match self.fault {
@@ -123,7 +129,10 @@ impl Kernel {
                 update.live.push(Entry::Amount { sum, folded: false });
             }
             Fault::FoldForgets => {
-                let entry = Entry::Amount { sum: *kept, folded: true };
+                let entry = Entry::Amount {
+                    sum: *kept,
+                    folded: true,
+                };
                 update.folds.insert(*greatest, entry);
             }
             _ => {

@@ -82,7 +82,9 @@ impl Kernel {
     }
 
     fn add(&self, e: u8, update: &mut Update) {
-        update.kills.extend(self.names(|entry| *entry == Entry::Element(e)));
+        update
+            .kills
+            .extend(self.names(|entry| *entry == Entry::Element(e)));
         update.live.push(Entry::Element(e));
     }
 
@@ -133,7 +135,9 @@ impl Kernel {
             }
             ListOp::Delete(tag) => {
                 let target = shown.into_iter().find(|name| name.dot == *tag);
-                update.live.extend(target.map(|target| Entry::Record { target }));
+                update
+                    .live
+                    .extend(target.map(|target| Entry::Record { target }));
             }
         }
     }
@@ -169,7 +173,9 @@ impl Kernel {
         self.made += 1;
         let dot = Dot::new(self.me, self.made);
         let named = live.into_iter().zip(0..);
-        let mut live: Live = named.map(|(entry, n)| (EntryId::new(dot, n), entry)).collect();
+        let mut live: Live = named
+            .map(|(entry, n)| (EntryId::new(dot, n), entry))
+            .collect();
         live.extend(folds);
         let mut delta = self.message(dot, live, kills.clone());
         delta.follows.insert(dot, follows.clone());
@@ -191,6 +197,7 @@ impl Kernel {
         self.integrate(&own);
         self.core.time = self.core.time.max(delta.time);
         self.outbox.push(delta);
+        self.last = Some(dot);
         // An id used twice: updates of the other one may have waited for this.
         self.wake();
         Outcome::Done
@@ -312,6 +319,7 @@ impl Subject for Kernel {
             fault: Fault::chosen(),
             me,
             made: 0,
+            last: None,
             core: Core::default(),
             records: Records::default(),
             waiting: Vec::new(),
@@ -336,7 +344,9 @@ impl Subject for Kernel {
     fn perform(&mut self, op: &Op) -> Outcome {
         let update = self.changes(op);
         if update.collects && self.fault == Fault::CollectsSilently {
-            self.core.live.retain(|name, _| !update.kills.contains(name));
+            self.core
+                .live
+                .retain(|name, _| !update.kills.contains(name));
             return self.publish(Update {
                 live: vec![Entry::Ack],
                 ..Update::default()

@@ -7,6 +7,20 @@ use commute::{Dot, Dots, EntryId};
 use super::{Core, Delta, Entry, Fault, Kernel, Kill, Live, Names, Records};
 
 impl Kill {
+    /// What is left of it outside `claims`.
+    fn outside(&self, claims: &Dots) -> Kill {
+        match self {
+            Kill::Named(names) => {
+                let outside = names.iter().filter(|name| !claims.contains(name.dot));
+                Kill::Named(outside.copied().collect())
+            }
+            Kill::AllBut { of, except } => Kill::AllBut {
+                of: of.difference(claims),
+                except: except.clone(),
+            },
+        }
+    }
+
     fn takes(&self, name: EntryId) -> bool {
         match self {
             Kill::Named(names) => names.contains(&name),
@@ -73,10 +87,10 @@ impl Delta {
         records.take_in(&other.records);
         Delta {
             after: self.after.union(&other.after).difference(&claims),
-            claims,
             follows: joined(&self.follows, &other.follows),
             live,
-            kills,
+            kills: kills.iter().map(|kill| kill.outside(&claims)).collect(),
+            claims,
             marks: self.marks.union(&other.marks),
             seals: joined(&self.seals, &other.seals),
             time: self.time.max(other.time),
@@ -160,14 +174,17 @@ impl Kernel {
         let lives = |name: EntryId| delta.live.keys().any(|other| other.dot == name.dot);
         let killed = |name: EntryId| delta.kills.iter().any(|kill| kill.takes(name));
         let dots: Dots = match self.fault {
-            Fault::KillTakesDot => names.iter().copied().filter(|n| killed(*n)).map(|n| n.dot).collect(),
+            Fault::KillTakesDot => names
+                .iter()
+                .copied()
+                .filter(|n| killed(*n))
+                .map(|n| n.dot)
+                .collect(),
             _ => Dots::new(),
         };
         let dead = |name: &EntryId| match self.fault {
             Fault::MergeUnion => killed(*name),
-            Fault::JoinPerDot => {
-                killed(*name) || delta.claims.contains(name.dot) && !lives(*name)
-            }
+            Fault::JoinPerDot => killed(*name) || delta.claims.contains(name.dot) && !lives(*name),
             Fault::KillTakesDot => dots.contains(name.dot) || delta.kills(*name),
             _ => delta.kills(*name),
         };
@@ -175,16 +192,19 @@ impl Kernel {
     }
 
     fn keep_winner(&mut self) {
-        let values = self.core.live.iter().filter_map(|(name, entry)| match entry {
-            Entry::Value { time, .. } => Some((*time, name.dot.replica, *name)),
-            _ => None,
-        });
+        let values = self
+            .core
+            .live
+            .iter()
+            .filter_map(|(name, entry)| match entry {
+                Entry::Value { time, .. } => Some((*time, name.dot.replica, *name)),
+                _ => None,
+            });
         let Some((_, _, winner)) = values.max() else {
             return;
         };
-        let loses = |name: &EntryId, entry: &Entry| {
-            matches!(entry, Entry::Value { .. }) && *name != winner
-        };
+        let loses =
+            |name: &EntryId, entry: &Entry| matches!(entry, Entry::Value { .. }) && *name != winner;
         self.core.live.retain(|name, entry| !loses(name, entry));
     }
 
@@ -193,7 +213,8 @@ impl Kernel {
         let mut taken = 0;
         loop {
             let version = &self.core.version;
-            self.waiting.retain(|delta| !delta.claims.is_subset(version));
+            self.waiting
+                .retain(|delta| !delta.claims.is_subset(version));
             let ready = match self.fault {
                 Fault::OneByOne => self.ready_alone(),
                 _ => self.ready(),
@@ -203,7 +224,9 @@ impl Kernel {
             };
             taken += ready.len();
             let fault = self.fault;
-            let all = rest.iter().fold(first.clone(), |all, one| all.with(one, fault));
+            let all = rest
+                .iter()
+                .fold(first.clone(), |all, one| all.with(one, fault));
             self.integrate(&all);
             self.waiting.retain(|delta| !ready.contains(delta));
         }

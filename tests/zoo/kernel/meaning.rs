@@ -14,8 +14,8 @@ pub struct View {
     pub set: BTreeSet<u8>,
     /// The value with the greatest time, then the greatest replica id.
     register: Option<u8>,
-    sum: u64,
-    flags: BTreeSet<u8>,
+    pub sum: u64,
+    pub flags: BTreeSet<u8>,
     text: Vec<Dot>,
 }
 
@@ -44,10 +44,14 @@ impl Kernel {
     }
 
     fn newest(&self) -> Option<u8> {
-        let values = self.core.live.iter().filter_map(|(name, entry)| match entry {
-            Entry::Value { time, value } => Some((*time, name.dot.replica, *value)),
-            _ => None,
-        });
+        let values = self
+            .core
+            .live
+            .iter()
+            .filter_map(|(name, entry)| match entry {
+                Entry::Value { time, value } => Some((*time, name.dot.replica, *value)),
+                _ => None,
+            });
         let newest = match self.fault {
             Fault::OldestWins => values.min(),
             _ => values.max(),
@@ -110,7 +114,10 @@ fn standing<'s, 'a>(
 ) -> Vec<&'s One<'a>> {
     let over: Vec<&One<'a>> = seen.iter().filter(|one| over(one.op())).collect();
     let stands = |one: &&One<'a>| !over.iter().any(|other| seen.happened_before(one, other));
-    seen.iter().filter(|one| of(one.op())).filter(stands).collect()
+    seen.iter()
+        .filter(|one| of(one.op()))
+        .filter(stands)
+        .collect()
 }
 
 fn adds(op: &Op, e: u8) -> bool {
@@ -149,7 +156,10 @@ fn register(seen: &Seen<'_, Op>, got: Option<u8>) -> Verdict {
     };
     match right {
         true => Verdict::Right,
-        false => Verdict::wrong(format!("register: one of {values:?}"), "no later write is seen"),
+        false => Verdict::wrong(
+            format!("register: one of {values:?}"),
+            "no later write is seen",
+        ),
     }
 }
 
@@ -164,10 +174,14 @@ impl Specified for Kernel {
     fn check(seen: &Seen<'_, Op>, got: &View) -> Verdict {
         let sum = standing(seen, |op| *op == Op::Inc, |op| *op == Op::RemoveKey).len() as u64;
         let why = |what: &'static str| move || what.to_string();
-        Verdict::equal(&got.set, &set(seen), why("adds that no seen removal had seen"))
-            .and(|| Verdict::equal(&got.sum, &sum, why("increments that no removal had seen")))
-            .and(|| Verdict::equal(&got.flags, &flags(seen), why("the last ones, out wins")))
-            .and(|| register(seen, got.register))
-            .and(|| list_meaning::check(&seen.project(list_op), &got.text))
+        Verdict::equal(
+            &got.set,
+            &set(seen),
+            why("adds that no seen removal had seen"),
+        )
+        .and(|| Verdict::equal(&got.sum, &sum, why("increments that no removal had seen")))
+        .and(|| Verdict::equal(&got.flags, &flags(seen), why("the last ones, out wins")))
+        .and(|| register(seen, got.register))
+        .and(|| list_meaning::check(&seen.project(list_op), &got.text))
     }
 }

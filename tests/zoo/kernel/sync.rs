@@ -1,8 +1,6 @@
 //! Answers, messages and what waits.
 
-use commute::testkit::{
-    Applied, DeltaBased, Delivery, OpBased, Rejected, StateBased, Versioned,
-};
+use commute::testkit::{Applied, Delivery, DeltaBased, OpBased, Rejected, StateBased, Versioned};
 use commute::{Dot, Dots, EntryId};
 
 use super::{Core, Delta, Entry, Fault, Kernel, Kill, Names, Records};
@@ -33,9 +31,8 @@ impl StateBased for Kernel {
 impl Kernel {
     /// One name for two updates: an id is used twice.
     fn compare_seals(&self, delta: &Delta) -> Result<(), Rejected> {
-        let other = |(dot, seal): (&Dot, &u128)| {
-            self.core.seals.get(dot).is_some_and(|mine| mine != seal)
-        };
+        let other =
+            |(dot, seal): (&Dot, &u128)| self.core.seals.get(dot).is_some_and(|mine| mine != seal);
         match delta.seals.iter().any(other) {
             true => Err(Rejected::new("an id is used twice")),
             false => Ok(()),
@@ -54,7 +51,8 @@ impl Kernel {
         let key = |delta: &Delta| (delta.claims.clone(), delta.needs(self.fault));
         if !self.waiting.iter().any(|other| key(other) == key(delta)) {
             self.waiting.push(delta.clone());
-            self.waiting.sort_by_key(|delta| delta.claims.iter().collect::<Vec<_>>());
+            self.waiting
+                .sort_by_key(|delta| delta.claims.iter().collect::<Vec<_>>());
         }
         self.wake();
         if delta.claims.is_subset(&self.core.version) {
@@ -68,7 +66,10 @@ impl Kernel {
     fn while_waiting(&mut self, delta: &Delta) {
         match self.fault {
             Fault::TornUpdate => {
-                let set = delta.live.iter().filter(|(_, entry)| matches!(entry, Entry::Element(_)));
+                let set = delta
+                    .live
+                    .iter()
+                    .filter(|(_, entry)| matches!(entry, Entry::Element(_)));
                 let set: Vec<_> = set.map(|(name, entry)| (*name, entry.clone())).collect();
                 self.core.live.extend(set);
             }
@@ -103,10 +104,16 @@ impl Kernel {
         let is_news = |name: &EntryId, entry: &Entry| {
             news.contains(name.dot) || matches!(entry, Entry::Amount { folded: true, .. })
         };
-        let live = self.core.live.iter().filter(|(name, entry)| is_news(name, entry));
+        let live = self
+            .core
+            .live
+            .iter()
+            .filter(|(name, entry)| is_news(name, entry));
         let mut records = self.records.clone();
         records.complete = records.complete.intersection(&news);
-        records.kills.retain(|dot, _| records.complete.contains(*dot));
+        records
+            .kills
+            .retain(|dot, _| records.complete.contains(*dot));
         Delta {
             after: match self.fault {
                 Fault::AnswerWithoutBase => Dots::new(),
@@ -128,15 +135,26 @@ impl Kernel {
     }
 
     fn follows_of(&self, dots: &Dots) -> std::collections::BTreeMap<Dot, Dots> {
-        let of = self.core.follows.iter().filter(|(dot, _)| dots.contains(**dot));
+        let of = self
+            .core
+            .follows
+            .iter()
+            .filter(|(dot, _)| dots.contains(**dot));
         of.map(|(dot, follows)| (*dot, follows.clone())).collect()
     }
 
     /// The entries that the updates `news` killed, by the records.
     fn recorded_kills(&self, news: &Dots) -> Kill {
-        let by = self.records.kills.iter().filter(|(dot, _)| news.contains(**dot));
+        let by = self
+            .records
+            .kills
+            .iter()
+            .filter(|(dot, _)| news.contains(**dot));
         let names: Names = by.flat_map(|(_, names)| names.iter().copied()).collect();
-        let outside = names.into_iter().filter(|name| !news.contains(name.dot)).collect();
+        let outside = names
+            .into_iter()
+            .filter(|name| !news.contains(name.dot))
+            .collect();
         self.on_the_wire(outside)
     }
 
@@ -148,7 +166,11 @@ impl Kernel {
                 except: Names::new(),
             },
             (Fault::RangeOfNames, Some(first), Some(last)) => {
-                let within = self.core.live.keys().filter(|name| (first..=last).contains(name));
+                let within = self
+                    .core
+                    .live
+                    .keys()
+                    .filter(|name| (first..=last).contains(name));
                 Kill::Named(within.copied().chain(names.iter().copied()).collect())
             }
             _ => Kill::Named(names),
@@ -207,7 +229,11 @@ impl DeltaBased for Kernel {
             Fault::CutNeedsNothing => delta.after.clone(),
             _ => delta.after.union(&below),
         };
-        let except = delta.live.keys().copied().filter(|name| below.contains(name.dot));
+        let except = delta
+            .live
+            .keys()
+            .copied()
+            .filter(|name| below.contains(name.dot));
         let kill = Kill::AllBut {
             except: except.collect(),
             of: below.clone(),
@@ -263,7 +289,7 @@ impl Versioned for Kernel {
     }
 
     fn last_update(&self) -> Option<Dot> {
-        (self.made > 0).then(|| Dot::new(self.me, self.made))
+        self.last
     }
 
     fn waiting(&self) -> usize {
