@@ -64,6 +64,15 @@ pub trait Subject: Sized + Debug + 'static {
     /// A copy under the same id. Tests may copy what users may not.
     fn duplicate(&self) -> Self;
 
+    /// A copy of what it has, as another replica; by default a plain copy.
+    ///
+    /// The laws are tried on copies of older states. A type that refuses to meet updates of its own
+    /// id that it has not made needs another id for them.
+    fn fork_as(&self, replica: ReplicaId) -> Self {
+        let _ = replica;
+        self.duplicate()
+    }
+
     /// An operation that is possible now, chosen by `source` alone; `None` if there is none.
     ///
     /// Keep the alphabet tiny, one or two elements and values 0 to 3, so that operations collide.

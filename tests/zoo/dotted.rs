@@ -38,6 +38,15 @@ impl Context {
         }
     }
 
+    /// What both include.
+    pub fn meet(&self, other: &Context) -> Context {
+        let both = self
+            .0
+            .iter()
+            .map(|(id, count)| (*id, other.get(*id).min(*count)));
+        Context(both.filter(|(_, count)| *count > 0).collect())
+    }
+
     pub fn includes(&self, other: &Context) -> bool {
         other.0.iter().all(|(id, count)| *count <= self.get(*id))
     }

@@ -9,6 +9,8 @@ pub enum Kind {
     Mutant,
     /// Faulty: exhaustive search finds it, random schedules may miss it.
     Hard,
+    /// Faulty, and not found by any engine yet.
+    Missed,
     /// Looks faulty and is not: nothing may be found.
     Equivalent,
     /// Right: nothing may be found.

@@ -1,5 +1,6 @@
 //! The simplest types: the largest value ever written, and one that takes its time.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::hint::black_box;
@@ -11,42 +12,52 @@ use commute::testkit::{
 };
 
 use crate::bytes::{Reader, put_u64};
-use crate::entry::Kind::{Control, Mutant};
-use crate::entry::{Entry, entry};
+use crate::entry::{Entry, Kind, entry};
+use crate::faults::faults;
 use crate::meaning;
 
-pub const RIGHT: u8 = 0;
-const AS_TEXT: u8 = 1;
-const BITS: u8 = 2;
-const MEAN: u8 = 3;
-const LAST_WRITE: u8 = 4;
-
-/// The largest value, with fault `F`.
-#[derive(Clone, PartialEq, Hash, Debug)]
-pub struct Max<const F: u8> {
-    value: u64,
+faults! {
+    Right "C-MAX-1" Control (2, 4) "the largest value";
+    AsText "Z-MAX-1" Mutant (2, 4) "values are compared as text";
+    Bits "Z-MAX-2" Mutant (2, 4) "all bits of both sides";
+    Mean "Z-MAX-3" Mutant (2, 4) "the mean of both sides";
+    Looks "Z-MAX-5" Mutant (2, 4) "looking at it changes it";
+    LastWrite "Z-MAX-4" Mutant (2, 4) "a write lowers the value";
 }
 
-impl<const F: u8> Max<F> {
+/// The largest value, with one fault.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Max {
+    fault: Fault,
+    value: u64,
+    /// How often it was looked at; only one fault uses it.
+    looked: Cell<u64>,
+}
+
+impl Max {
     fn join(&self, other: u64) -> u64 {
-        match F {
+        match self.fault {
             // Wrong: ten comes before nine, as text.
-            AS_TEXT => std::cmp::max_by_key(self.value, other, u64::to_string),
+            Fault::AsText => std::cmp::max_by_key(self.value, other, u64::to_string),
             // Wrong: a join, but not this one.
-            BITS => self.value | other,
+            Fault::Bits => self.value | other,
             // Wrong: no join at all.
-            MEAN => (self.value + other).div_ceil(2),
+            Fault::Mean => (self.value + other).div_ceil(2),
             _ => self.value.max(other),
         }
     }
 }
 
-impl<const F: u8> Subject for Max<F> {
+impl Subject for Max {
     type Op = u64;
     type View = u64;
 
     fn new(_: ReplicaId) -> Self {
-        Max { value: 0 }
+        Max {
+            fault: Fault::chosen(),
+            value: 0,
+            looked: Cell::new(0),
+        }
     }
 
     fn duplicate(&self) -> Self {
@@ -58,24 +69,29 @@ impl<const F: u8> Subject for Max<F> {
     }
 
     fn perform(&mut self, value: &u64) -> Outcome {
-        self.value = match F {
+        self.value = match self.fault {
             // Wrong: the own value goes down.
-            LAST_WRITE => *value,
+            Fault::LastWrite => *value,
             _ => self.join(*value),
         };
         Outcome::Done
     }
 
     fn view(&self) -> u64 {
+        // Wrong: reading is not without effect.
+        if self.fault == Fault::Looks {
+            self.looked.set(self.looked.get() + 1);
+            return self.value + u64::from(self.looked.get() > 20);
+        }
         self.value
     }
 
     fn fingerprint(&self, out: &mut Fingerprint) {
-        self.hash(out);
+        (self.value, self.looked.get()).hash(out);
     }
 }
 
-impl<const F: u8> StateBased for Max<F> {
+impl StateBased for Max {
     fn merge(&mut self, other: &Self) -> Result<(), Rejected> {
         self.value = self.join(other.value);
         Ok(())
@@ -86,7 +102,7 @@ impl<const F: u8> StateBased for Max<F> {
     }
 }
 
-impl<const F: u8> Persisted for Max<F> {
+impl Persisted for Max {
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_u64(&mut out, self.value);
@@ -96,18 +112,22 @@ impl<const F: u8> Persisted for Max<F> {
     fn decode(bytes: &[u8], _: ReplicaId) -> Result<Self, Rejected> {
         let mut from = Reader(bytes);
         let value = from.u64()?;
-        from.end().map(|()| Max { value })
+        from.end().map(|()| Max {
+            fault: Fault::chosen(),
+            value,
+            looked: Cell::new(0),
+        })
     }
 }
 
-impl<const F: u8> Specified for Max<F> {
+impl Specified for Max {
     fn check(seen: &Seen<'_, u64>, got: &u64) -> Verdict {
         meaning::largest(seen, got)
     }
 }
 
 /// Counts operations by keeping every one, and looks at each many times.
-#[derive(Clone, PartialEq, Hash, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Slow {
     me: ReplicaId,
     all: BTreeSet<(ReplicaId, u64)>,
@@ -150,7 +170,7 @@ impl Subject for Slow {
     }
 
     fn fingerprint(&self, out: &mut Fingerprint) {
-        self.hash(out);
+        (self.me, &self.all).hash(out);
     }
 }
 
@@ -171,11 +191,11 @@ impl Specified for Slow {
     }
 }
 
-fn max<const F: u8>() -> Capabilities<Max<F>> {
+fn max() -> Capabilities<Max> {
     Capabilities::new().state().specified()
 }
 
-fn stored_max() -> Capabilities<Max<RIGHT>> {
+fn stored_max() -> Capabilities<Max> {
     max().encoded()
 }
 
@@ -183,14 +203,12 @@ fn slow() -> Capabilities<Slow> {
     Capabilities::new().state().specified()
 }
 
-#[rustfmt::skip]
 pub fn entries() -> Vec<Entry> {
-    vec![
-        entry("Z-MAX-1", Mutant, "values are compared as text", max::<AS_TEXT>),
-        entry("Z-MAX-2", Mutant, "all bits of both sides", max::<BITS>),
-        entry("Z-MAX-3", Mutant, "the mean of both sides", max::<MEAN>),
-        entry("Z-MAX-4", Mutant, "a write lowers the value", max::<LAST_WRITE>),
-        entry("C-MAX-1", Control, "the largest value", stored_max),
-        entry("C-SLOW-1", Control, "a slow counter", slow),
-    ]
+    let capabilities = |fault: Fault| match fault {
+        Fault::Right => stored_max,
+        _ => max,
+    };
+    let max = ALL.iter().map(|fault| fault.entry(capabilities(*fault)));
+    let slow = entry("C-SLOW-1", Kind::Control, "a slow counter", slow);
+    max.chain([slow]).collect()
 }

@@ -1,8 +1,8 @@
 //! Sets in which additions win, exchanged by deltas, with records of removals until everyone has
 //! seen them.
 //!
-//! A delta is what happened after a version: additions, removals, and the version it leads to. If
-//! removals after that version were collected, it is all that is live instead.
+//! A delta is what happened after a version: additions, removals, and the version it leads to. It
+//! needs what both its author and its reader had. If removals after that version were collected, it is all that is live instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
@@ -15,31 +15,33 @@ use commute::{Dot, ReplicaId, Version};
 
 use crate::bytes::{Reader, put_dot};
 use crate::dotted::{Context, context_of};
-use crate::entry::Kind::{Control, Mutant};
-use crate::entry::{Entry, entry};
+use crate::entry::Entry;
+use crate::faults::faults;
 use crate::meaning::{self, SetOp};
 
-pub const RIGHT: u8 = 0;
-const DELTA_NO_REMOVALS: u8 = 1;
-const DELTA_OFF_BY_ONE: u8 = 2;
-const DELTA_OWN: u8 = 3;
-const IGNORES_GAPS: u8 = 4;
-const CLAIMS_TOO_MUCH: u8 = 5;
-const CLAIMS_TOO_LITTLE: u8 = 6;
-const COLLECTED_DELTA: u8 = 7;
-const COLLECTS_LIVE: u8 = 8;
-const COLLECTS_ALL: u8 = 9;
-const COLLECTS_UNSEEN: u8 = 10;
-const FORGETS_VERSION: u8 = 11;
-const HALF_INDEX: u8 = 12;
-const ABSORB_NO_INDEX: u8 = 13;
-const SENDS_ALL: u8 = 14;
-const SAYS_NEW: u8 = 15;
-const RESURRECTS: u8 = 16;
-const ABSORBS_TWICE: u8 = 17;
-const REMOVALS_BY_VALUE: u8 = 18;
-const NEVER_COLLECTS: u8 = 19;
-const LEAKS: u8 = 20;
+faults! {
+    Right "C-KEPT-1" Control (2, 4) "additions win, records of removals";
+    DeltaNoRemovals "Z-KEPT-1" Mutant (2, 4) "deltas without removals";
+    DeltaOffByOne "Z-KEPT-2" Mutant (2, 4) "deltas without the next update";
+    DeltaOwn "Z-KEPT-3" Mutant (3, 4) "deltas of own updates only";
+    IgnoresGaps "Z-KEPT-4" Mutant (3, 4) "a gap before a delta is not noticed";
+    ClaimsTooMuch "Z-KEPT-5" Mutant (2, 4) "a delta claims too much";
+    ClaimsTooLittle "Z-KEPT-6" Mutant (2, 4) "what a delta brought does not count as seen";
+    CollectedDelta "Z-KEPT-7" Mutant (2, 4) "deltas without what was collected";
+    CollectsLive "Z-KEPT-8" Mutant (2, 5) "collecting drops live elements";
+    CollectsAll "Z-KEPT-9" Mutant (2, 4) "collecting drops all records";
+    CollectsUnseen "Z-KEPT-10" Missed (2, 4) "collecting takes any cut";
+    ForgetsVersion "Z-KEPT-11" Mutant (2, 4) "collecting prunes the version";
+    HalfIndex "Z-KEPT-12" Mutant (2, 4) "merge leaves the index";
+    AbsorbNoIndex "Z-KEPT-13" Mutant (2, 4) "absorbing leaves the index";
+    SendsAll "Z-KEPT-14" Mutant (2, 4) "deltas hold everything";
+    SaysNew "E-KEPT-1" Equivalent (2, 4) "every delta is called new";
+    Resurrects "Z-KEPT-16" Mutant (2, 4) "what was collected comes back";
+    AbsorbsTwice "Z-KEPT-17" Mutant (2, 4) "a delta again undoes removals";
+    RemovalsByValue "Z-KEPT-18" Mutant (2, 4) "a delta removes by value";
+    Leaks "Z-KEPT-19" Missed (2, 4) "records are stored and never collected";
+    NeverCollects "C-KEPT-2" Control (2, 4) "the same, never collected";
+}
 
 /// Everything after `since`, up to `until`.
 #[derive(Clone, PartialEq, Debug)]
@@ -53,9 +55,10 @@ pub struct Delta {
     whole: bool,
 }
 
-/// A set of two elements with fault `F`.
-#[derive(Clone, PartialEq, Hash, Debug)]
-pub struct Kept<const F: u8> {
+/// A set of two elements with one fault.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Kept {
+    fault: Fault,
     me: ReplicaId,
     version: Context,
     live: BTreeMap<Dot, u8>,
@@ -67,7 +70,7 @@ pub struct Kept<const F: u8> {
     index: BTreeMap<u8, BTreeSet<Dot>>,
 }
 
-impl<const F: u8> Kept<F> {
+impl Kept {
     fn insert(&mut self, dot: Dot, element: u8) {
         self.live.insert(dot, element);
         self.index.entry(element).or_default().insert(dot);
@@ -110,7 +113,9 @@ impl<const F: u8> Kept<F> {
     fn take(&mut self, delta: &Delta) {
         for (dot, element) in &delta.added {
             // Wrong: takes what was removed here meanwhile.
-            if !self.version.has(*dot) || (F == ABSORBS_TWICE && !self.live.contains_key(dot)) {
+            if !self.version.has(*dot)
+                || (self.fault == Fault::AbsorbsTwice && !self.live.contains_key(dot))
+            {
                 self.insert(*dot, *element);
             }
         }
@@ -124,15 +129,15 @@ impl<const F: u8> Kept<F> {
         for (dot, removal) in &delta.removed {
             self.take_removal(*dot, *removal);
         }
-        match F {
+        match self.fault {
             // Wrong: the same delta is taken for new again.
-            CLAIMS_TOO_LITTLE => {}
+            Fault::ClaimsTooLittle => {}
             _ => self.version.join(&delta.until),
         }
     }
 
     fn take_removal(&mut self, dot: Dot, removal: Dot) {
-        if F == REMOVALS_BY_VALUE {
+        if self.fault == Fault::RemovalsByValue {
             // Wrong: other dots of the element were added concurrently.
             let element = self.live.get(&dot).copied();
             let dots = element.and_then(|element| self.index.get(&element).cloned());
@@ -147,9 +152,9 @@ impl<const F: u8> Kept<F> {
         }
     }
 
-    fn whole(&self, since: &Context) -> Delta {
+    fn whole(&self, since: Context) -> Delta {
         Delta {
-            since: since.clone(),
+            since,
             until: self.version.clone(),
             added: self.live.clone(),
             removed: self.removed.clone(),
@@ -158,12 +163,13 @@ impl<const F: u8> Kept<F> {
     }
 }
 
-impl<const F: u8> Subject for Kept<F> {
+impl Subject for Kept {
     type Op = SetOp;
     type View = BTreeSet<u8>;
 
     fn new(me: ReplicaId) -> Self {
         Kept {
+            fault: Fault::chosen(),
             me,
             version: Context::default(),
             live: BTreeMap::new(),
@@ -197,20 +203,28 @@ impl<const F: u8> Subject for Kept<F> {
     }
 
     fn view(&self) -> BTreeSet<u8> {
-        match F {
-            HALF_INDEX | ABSORB_NO_INDEX => self.live.values().copied().collect(),
+        match self.fault {
+            Fault::HalfIndex | Fault::AbsorbNoIndex => self.live.values().copied().collect(),
             _ => self.index.keys().copied().collect(),
         }
     }
 
     fn fingerprint(&self, out: &mut Fingerprint) {
-        self.hash(out);
+        (
+            self.me,
+            &self.version,
+            &self.live,
+            &self.removed,
+            &self.cut,
+            &self.index,
+        )
+            .hash(out);
     }
 }
 
-impl<const F: u8> StateBased for Kept<F> {
+impl StateBased for Kept {
     fn merge(&mut self, other: &Self) -> Result<(), Rejected> {
-        if F == RESURRECTS {
+        if self.fault == Fault::Resurrects {
             // Wrong: what was collected here is new again.
             for (dot, element) in &other.live {
                 if !self.live.contains_key(dot) && !self.removed.contains_key(dot) {
@@ -234,7 +248,7 @@ impl<const F: u8> StateBased for Kept<F> {
         let cut = &self.cut;
         self.removed.retain(|_, removal| !cut.has(*removal));
         self.version.join(&other.version);
-        if F == HALF_INDEX {
+        if self.fault == Fault::HalfIndex {
             // Wrong: only the dots are merged, so that removals miss what came from others.
             self.index = index;
         }
@@ -246,7 +260,7 @@ impl<const F: u8> StateBased for Kept<F> {
     }
 }
 
-impl<const F: u8> DeltaBased for Kept<F> {
+impl DeltaBased for Kept {
     type Delta = Delta;
     type Seen = Context;
     const GAPS: Gaps = Gaps::Detected;
@@ -256,33 +270,34 @@ impl<const F: u8> DeltaBased for Kept<F> {
     }
 
     fn delta_since(&self, seen: &Context) -> Delta {
+        let since = self.version.meet(seen);
         // Wrong: takes no notice of what was collected after `seen`.
-        if F != COLLECTED_DELTA && !seen.includes(&self.cut) {
-            return self.whole(seen);
+        if self.fault != Fault::CollectedDelta && !seen.includes(&self.cut) {
+            return self.whole(since);
         }
-        let beyond = |dot: Dot| match F {
+        let beyond = |dot: Dot| match self.fault {
             // Wrong: the first one after it counts as seen.
-            DELTA_OFF_BY_ONE => dot.counter > seen.get(dot.replica) + 1,
+            Fault::DeltaOffByOne => dot.counter > seen.get(dot.replica) + 1,
             // Wrong: everything, always.
-            SENDS_ALL => true,
+            Fault::SendsAll => true,
             // Wrong: what third replicas did is claimed and not sent.
-            DELTA_OWN => dot.replica == self.me && !seen.has(dot),
+            Fault::DeltaOwn => dot.replica == self.me && !seen.has(dot),
             _ => !seen.has(dot),
         };
         let mut until = self.version.clone();
-        if F == CLAIMS_TOO_MUCH {
+        if self.fault == Fault::ClaimsTooMuch {
             // Wrong: includes what is not done yet.
             until.mint(self.me);
         }
         let added = self.live.iter().filter(|(dot, _)| beyond(**dot));
         let removed = self.removed.iter().filter(|(_, removal)| beyond(**removal));
         Delta {
-            since: seen.clone(),
+            since,
             until,
             added: added.map(|(dot, element)| (*dot, *element)).collect(),
-            removed: match F {
+            removed: match self.fault {
                 // Wrong: half of it.
-                DELTA_NO_REMOVALS => BTreeMap::new(),
+                Fault::DeltaNoRemovals => BTreeMap::new(),
                 _ => removed.map(|(dot, removal)| (*dot, *removal)).collect(),
             },
             whole: false,
@@ -291,15 +306,18 @@ impl<const F: u8> DeltaBased for Kept<F> {
 
     fn absorb(&mut self, delta: &Delta) -> Result<Applied, Rejected> {
         // Wrong: what came before `since` is missing and will never be sent again.
-        if F != IGNORES_GAPS && !self.version.includes(&delta.since) {
+        if self.fault != Fault::IgnoresGaps && !self.version.includes(&delta.since) {
             return Err(Rejected::new("a delta from the future"));
         }
-        if F != SAYS_NEW && F != ABSORBS_TWICE && self.version.includes(&delta.until) {
+        if self.fault != Fault::SaysNew
+            && self.fault != Fault::AbsorbsTwice
+            && self.version.includes(&delta.until)
+        {
             return Ok(Applied::Duplicate);
         }
         let index = self.index.clone();
         self.take(delta);
-        if F == ABSORB_NO_INDEX {
+        if self.fault == Fault::AbsorbNoIndex {
             // Wrong: removals miss what came from others.
             self.index = index;
         }
@@ -316,7 +334,7 @@ impl<const F: u8> DeltaBased for Kept<F> {
     }
 }
 
-impl<const F: u8> Persisted for Kept<F> {
+impl Persisted for Kept {
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.version.put(&mut out);
@@ -326,7 +344,7 @@ impl<const F: u8> Persisted for Kept<F> {
             out.push(*element);
         }
         // Wrong: together with never collecting, it grows with every removal.
-        if F == LEAKS {
+        if self.fault == Fault::Leaks {
             out.push(self.removed.len() as u8);
             for (dot, removal) in &self.removed {
                 put_dot(&mut out, *dot);
@@ -338,11 +356,12 @@ impl<const F: u8> Persisted for Kept<F> {
 
     /// Without the records of removals: whoever lacks some is sent everything.
     fn decode(bytes: &[u8], me: ReplicaId) -> Result<Self, Rejected> {
+        let fault = Fault::chosen();
         let mut from = Reader(bytes);
         let version = Context::read(&mut from)?;
         let live = from.ascending(|from| Ok((from.dot()?, from.u8()?)))?;
-        let removed = match F {
-            LEAKS => from.ascending(|from| Ok((from.dot()?, from.dot()?)))?,
+        let removed = match fault {
+            Fault::Leaks => from.ascending(|from| Ok((from.dot()?, from.dot()?)))?,
             _ => BTreeMap::new(),
         };
         from.end()?;
@@ -350,9 +369,10 @@ impl<const F: u8> Persisted for Kept<F> {
             return Err(Rejected::new("a dot that was not seen"));
         }
         let mut set = Kept {
+            fault,
             me,
-            cut: match F {
-                LEAKS => Context::default(),
+            cut: match fault {
+                Fault::Leaks => Context::default(),
                 _ => version.clone(),
             },
             version,
@@ -365,19 +385,19 @@ impl<const F: u8> Persisted for Kept<F> {
     }
 }
 
-impl<const F: u8> Collecting for Kept<F> {
+impl Collecting for Kept {
     fn collect(&mut self, stable: &Version) -> Result<(), Rejected> {
-        match F {
+        match self.fault {
             // Wrong: takes the cut for its own version.
-            COLLECTS_UNSEEN => self.version.join(&context_of(stable)),
+            Fault::CollectsUnseen => self.version.join(&context_of(stable)),
             _ => self.version.allows(stable)?,
         }
-        match F {
-            NEVER_COLLECTS | LEAKS => return Ok(()),
+        match self.fault {
+            Fault::NeverCollects | Fault::Leaks => return Ok(()),
             // Wrong: others may not have seen the later removals, and are not told them.
-            COLLECTS_ALL => self.removed.clear(),
+            Fault::CollectsAll => self.removed.clear(),
             // Wrong: what everyone has seen is not what nobody wants.
-            COLLECTS_LIVE => {
+            Fault::CollectsLive => {
                 let old: Vec<Dot> = self.live.keys().copied().collect();
                 let old = old.into_iter().filter(|dot| stable.contains(*dot)).skip(1);
                 old.for_each(|dot| self.drop_dot(dot, None));
@@ -386,7 +406,7 @@ impl<const F: u8> Collecting for Kept<F> {
         }
         self.cut.join(&context_of(stable));
         self.removed.retain(|_, removal| !stable.contains(*removal));
-        if F == FORGETS_VERSION {
+        if self.fault == Fault::ForgetsVersion {
             // Wrong: the version is what tells an old dot from a new one.
             let (me, live) = (self.me, &self.live);
             let lives = |id: &ReplicaId| live.keys().any(|dot| dot.replica == *id);
@@ -400,47 +420,31 @@ impl<const F: u8> Collecting for Kept<F> {
     }
 }
 
-impl<const F: u8> Specified for Kept<F> {
+impl Specified for Kept {
     fn check(seen: &Seen<'_, SetOp>, got: &BTreeSet<u8>) -> Verdict {
         meaning::add_wins(seen, got)
     }
 }
 
-fn by_delta<const F: u8>() -> Capabilities<Kept<F>> {
+fn by_delta() -> Capabilities<Kept> {
     Capabilities::new().state().delta().specified()
 }
 
-fn collecting<const F: u8>() -> Capabilities<Kept<F>> {
+fn collecting() -> Capabilities<Kept> {
     by_delta().collecting()
 }
 
-fn whole<const F: u8>() -> Capabilities<Kept<F>> {
+fn whole() -> Capabilities<Kept> {
     collecting().encoded()
 }
 
-#[rustfmt::skip]
 pub fn entries() -> Vec<Entry> {
-    vec![
-        entry("Z-KEPT-1", Mutant, "deltas without removals", by_delta::<DELTA_NO_REMOVALS>),
-        entry("Z-KEPT-2", Mutant, "deltas without the next update", by_delta::<DELTA_OFF_BY_ONE>),
-        entry("Z-KEPT-3", Mutant, "deltas of own updates only", by_delta::<DELTA_OWN>).scope(3, 4),
-        entry("Z-KEPT-4", Mutant, "a gap before a delta is not noticed", by_delta::<IGNORES_GAPS>).scope(3, 4),
-        entry("Z-KEPT-5", Mutant, "a delta claims too much", by_delta::<CLAIMS_TOO_MUCH>),
-        entry("Z-KEPT-6", Mutant, "what a delta brought does not count as seen", by_delta::<CLAIMS_TOO_LITTLE>),
-        entry("Z-KEPT-7", Mutant, "deltas without what was collected", collecting::<COLLECTED_DELTA>),
-        entry("Z-KEPT-8", Mutant, "collecting drops live elements", collecting::<COLLECTS_LIVE>).scope(2, 5),
-        entry("Z-KEPT-9", Mutant, "collecting drops all records", collecting::<COLLECTS_ALL>),
-        entry("Z-KEPT-10", Mutant, "collecting takes any cut", collecting::<COLLECTS_UNSEEN>),
-        entry("Z-KEPT-11", Mutant, "collecting prunes the version", collecting::<FORGETS_VERSION>),
-        entry("Z-KEPT-12", Mutant, "merge leaves the index", by_delta::<HALF_INDEX>),
-        entry("Z-KEPT-13", Mutant, "absorbing leaves the index", by_delta::<ABSORB_NO_INDEX>),
-        entry("Z-KEPT-14", Mutant, "deltas hold everything", by_delta::<SENDS_ALL>),
-        entry("Z-KEPT-15", Mutant, "every delta is called new", by_delta::<SAYS_NEW>),
-        entry("Z-KEPT-16", Mutant, "what was collected comes back", collecting::<RESURRECTS>),
-        entry("Z-KEPT-17", Mutant, "a delta again undoes removals", by_delta::<ABSORBS_TWICE>),
-        entry("Z-KEPT-18", Mutant, "a delta removes by value", by_delta::<REMOVALS_BY_VALUE>),
-        entry("Z-KEPT-19", Mutant, "records are stored and never collected", whole::<LEAKS>),
-        entry("C-KEPT-1", Control, "additions win, records of removals", whole::<RIGHT>),
-        entry("C-KEPT-2", Control, "the same, never collected", whole::<NEVER_COLLECTS>),
-    ]
+    let capabilities = |fault: Fault| match fault {
+        Fault::CollectedDelta | Fault::CollectsLive | Fault::CollectsAll => collecting,
+        Fault::CollectsUnseen | Fault::ForgetsVersion | Fault::Resurrects => collecting,
+        Fault::Leaks | Fault::Right | Fault::NeverCollects => whole,
+        _ => by_delta,
+    };
+    let entry = |fault: &Fault| fault.entry(capabilities(*fault));
+    ALL.iter().map(entry).collect()
 }

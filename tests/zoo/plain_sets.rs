@@ -12,34 +12,37 @@ use commute::testkit::{
 };
 
 use crate::bytes::Reader;
-use crate::entry::Kind::{Control, Mutant};
-use crate::entry::{Entry, entry};
+use crate::entry::Entry;
+use crate::faults::faults;
 use crate::meaning::{self, SetOp};
 
-pub const RIGHT: u8 = 0;
-const GROWS: u8 = 1;
-const REMOVED_NOT_MERGED: u8 = 2;
-const INSERTION_ORDER: u8 = 3;
-const LONGER: u8 = 4;
-const LOSES_LARGEST: u8 = 5;
-const REMOVAL_DROPS: u8 = 6;
-const ADDING_REVIVES: u8 = 7;
-const COMMON_ONLY: u8 = 8;
-const PANICS_ON_SHORT: u8 = 9;
-const TAKES_ANY_ORDER: u8 = 10;
-const PAIR_AT_MOST: u8 = 11;
-const REMOVES_UNSEEN: u8 = 12;
-const ORDER_SHOWS: u8 = 13;
+faults! {
+    Right "C-PLAIN-2" Control (2, 4) "removed for ever";
+    RemovedNotMerged "Z-PLAIN-1" Mutant (2, 4) "removals are not merged";
+    InsertionOrder "Z-PLAIN-2" Mutant (2, 4) "encoded by order of arrival";
+    Longer "Z-PLAIN-3" Mutant (2, 4) "merge keeps the larger set";
+    LosesLargest "Z-PLAIN-4" Mutant (2, 5) "merge loses the third element";
+    RemovalDrops "Z-PLAIN-5" Mutant (2, 4) "a removal is not noted";
+    AddingRevives "Z-PLAIN-6" Mutant (2, 4) "adding forgets the removal";
+    CommonOnly "Z-PLAIN-7" Mutant (2, 4) "merge keeps what both have";
+    PanicsOnShort "Z-PLAIN-8" Mutant (2, 4) "short bytes panic";
+    TakesAnyOrder "Z-PLAIN-9" Mutant (2, 4) "bytes in any order are decoded";
+    PairAtMost "Z-PLAIN-10" Mutant (3, 5) "merge makes room for two";
+    RemovesUnseen "Z-PLAIN-11" Mutant (2, 4) "what was never added is removed, unencoded";
+    OrderShows "Z-PLAIN-12" Mutant (2, 4) "the order of arrival shows";
+    Grows "C-PLAIN-1" Control (2, 4) "grows only";
+}
 
-/// A set with fault `F`, in the order of arrival.
-#[derive(Clone, PartialEq, Hash, Debug)]
-pub struct Plain<const F: u8> {
+/// A set with one fault, in the order of arrival.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plain {
+    fault: Fault,
     me: ReplicaId,
     added: Vec<u8>,
     removed: BTreeSet<u8>,
 }
 
-impl<const F: u8> Plain<F> {
+impl Plain {
     fn sorted(&self) -> Vec<u8> {
         let mut added = self.added.clone();
         added.sort_unstable();
@@ -53,7 +56,7 @@ impl<const F: u8> Plain<F> {
     }
 
     fn add(&mut self, element: u8) -> Outcome {
-        if F == ADDING_REVIVES {
+        if self.fault == Fault::AddingRevives {
             // Wrong: other replicas merge the removal back.
             self.removed.remove(&element);
         }
@@ -62,10 +65,10 @@ impl<const F: u8> Plain<F> {
     }
 
     fn remove(&mut self, element: u8) -> Outcome {
-        if F != REMOVES_UNSEEN && !self.added.contains(&element) {
+        if self.fault != Fault::RemovesUnseen && !self.added.contains(&element) {
             return Outcome::Nothing;
         }
-        if F == REMOVAL_DROPS {
+        if self.fault == Fault::RemovalDrops {
             // Wrong: it comes back with the next merge.
             self.added.retain(|one| *one != element);
         } else {
@@ -75,12 +78,13 @@ impl<const F: u8> Plain<F> {
     }
 }
 
-impl<const F: u8> Subject for Plain<F> {
+impl Subject for Plain {
     type Op = SetOp;
     type View = Vec<u8>;
 
     fn new(me: ReplicaId) -> Self {
         Plain {
+            fault: Fault::chosen(),
             me,
             added: Vec::new(),
             removed: BTreeSet::new(),
@@ -93,7 +97,7 @@ impl<const F: u8> Subject for Plain<F> {
 
     fn choose(&self, source: &mut Source<'_>) -> Option<SetOp> {
         let element = source.below(3) as u8;
-        Some(match F != GROWS && source.below(2) == 1 {
+        Some(match self.fault != Fault::Grows && source.below(2) == 1 {
             true => SetOp::Remove(element),
             false => SetOp::Add(element),
         })
@@ -108,9 +112,9 @@ impl<const F: u8> Subject for Plain<F> {
     }
 
     fn view(&self) -> Vec<u8> {
-        let mut view = match F {
+        let mut view = match self.fault {
             // Wrong: the order of arrival is not the same everywhere.
-            ORDER_SHOWS => self.added.clone(),
+            Fault::OrderShows => self.added.clone(),
             _ => self.sorted(),
         };
         view.retain(|element| !self.removed.contains(element));
@@ -118,28 +122,30 @@ impl<const F: u8> Subject for Plain<F> {
     }
 
     fn fingerprint(&self, out: &mut Fingerprint) {
-        self.hash(out);
+        (self.me, &self.added, &self.removed).hash(out);
     }
 }
 
-impl<const F: u8> StateBased for Plain<F> {
+impl StateBased for Plain {
     fn merge(&mut self, other: &Self) -> Result<(), Rejected> {
-        match F {
+        match self.fault {
             // Wrong: more elements need not be all of the fewer ones.
-            LONGER if other.added.len() > self.added.len() => self.added.clone_from(&other.added),
-            LONGER => {}
+            Fault::Longer if other.added.len() > self.added.len() => {
+                self.added.clone_from(&other.added)
+            }
+            Fault::Longer => {}
             // Wrong: what both have, not what either has.
-            COMMON_ONLY if !self.added.is_empty() && !other.added.is_empty() => {
+            Fault::CommonOnly if !self.added.is_empty() && !other.added.is_empty() => {
                 self.added.retain(|element| other.added.contains(element));
             }
             // Wrong: a bound that is off by one.
-            LOSES_LARGEST => {
+            Fault::LosesLargest => {
                 let mut theirs = other.sorted();
                 theirs.truncate(2);
                 theirs.into_iter().for_each(|element| self.keep(element));
             }
             // Wrong: no room for a third one.
-            PAIR_AT_MOST => {
+            Fault::PairAtMost => {
                 let room = 2_usize.saturating_sub(self.added.len());
                 let new = other.sorted().into_iter();
                 let new = new.filter(|element| !self.added.contains(element));
@@ -148,7 +154,7 @@ impl<const F: u8> StateBased for Plain<F> {
             }
             _ => other.added.iter().for_each(|element| self.keep(*element)),
         }
-        if F != REMOVED_NOT_MERGED {
+        if self.fault != Fault::RemovedNotMerged {
             self.removed.extend(&other.removed);
         }
         Ok(())
@@ -159,11 +165,11 @@ impl<const F: u8> StateBased for Plain<F> {
     }
 }
 
-impl<const F: u8> Persisted for Plain<F> {
+impl Persisted for Plain {
     fn encode(&self) -> Vec<u8> {
-        let added = match F {
+        let added = match self.fault {
             // Wrong: equal sets have different bytes.
-            INSERTION_ORDER => self.added.clone(),
+            Fault::InsertionOrder => self.added.clone(),
             _ => self.sorted(),
         };
         let mut out = vec![added.len() as u8];
@@ -176,7 +182,7 @@ impl<const F: u8> Persisted for Plain<F> {
 
     fn decode(bytes: &[u8], me: ReplicaId) -> Result<Self, Rejected> {
         let mut set = Plain::new(me);
-        if F == PANICS_ON_SHORT {
+        if set.fault == Fault::PanicsOnShort {
             // Wrong: takes the length for granted.
             let len = 2 * usize::from(bytes[0]);
             let _ = &bytes[1..=len];
@@ -186,7 +192,7 @@ impl<const F: u8> Persisted for Plain<F> {
             let (element, removed) = (from.u8()?, from.bool()?);
             let ordered = set.added.last().is_none_or(|last| *last < element);
             // Wrong: one set has many byte strings.
-            if !ordered && !matches!(F, TAKES_ANY_ORDER | INSERTION_ORDER) {
+            if !ordered && !matches!(set.fault, Fault::TakesAnyOrder | Fault::InsertionOrder) {
                 return Err(Rejected::new("out of order"));
             }
             set.keep(element);
@@ -199,36 +205,26 @@ impl<const F: u8> Persisted for Plain<F> {
     }
 }
 
-impl<const F: u8> Specified for Plain<F> {
+impl Specified for Plain {
     fn check(seen: &Seen<'_, SetOp>, got: &Vec<u8>) -> Verdict {
         meaning::two_phase(seen, got)
     }
 }
 
-fn by_state<const F: u8>() -> Capabilities<Plain<F>> {
+fn by_state() -> Capabilities<Plain> {
     Capabilities::new().state().specified()
 }
 
-fn stored<const F: u8>() -> Capabilities<Plain<F>> {
+fn stored() -> Capabilities<Plain> {
     by_state().encoded()
 }
 
-#[rustfmt::skip]
 pub fn entries() -> Vec<Entry> {
-    vec![
-        entry("Z-PLAIN-1", Mutant, "removals are not merged", by_state::<REMOVED_NOT_MERGED>),
-        entry("Z-PLAIN-2", Mutant, "encoded by order of arrival", stored::<INSERTION_ORDER>),
-        entry("Z-PLAIN-3", Mutant, "merge keeps the larger set", by_state::<LONGER>),
-        entry("Z-PLAIN-4", Mutant, "merge loses the third element", by_state::<LOSES_LARGEST>).scope(2, 5),
-        entry("Z-PLAIN-5", Mutant, "a removal is not noted", by_state::<REMOVAL_DROPS>),
-        entry("Z-PLAIN-6", Mutant, "adding forgets the removal", by_state::<ADDING_REVIVES>),
-        entry("Z-PLAIN-7", Mutant, "merge keeps what both have", by_state::<COMMON_ONLY>),
-        entry("Z-PLAIN-8", Mutant, "short bytes panic", stored::<PANICS_ON_SHORT>),
-        entry("Z-PLAIN-9", Mutant, "bytes in any order are decoded", stored::<TAKES_ANY_ORDER>),
-        entry("Z-PLAIN-10", Mutant, "merge makes room for two", by_state::<PAIR_AT_MOST>).scope(3, 5),
-        entry("Z-PLAIN-11", Mutant, "what was never added is removed, unencoded", stored::<REMOVES_UNSEEN>),
-        entry("Z-PLAIN-12", Mutant, "the order of arrival shows", by_state::<ORDER_SHOWS>),
-        entry("C-PLAIN-1", Control, "grows only", stored::<GROWS>),
-        entry("C-PLAIN-2", Control, "removed for ever", stored::<RIGHT>),
-    ]
+    let capabilities = |fault: Fault| match fault {
+        Fault::InsertionOrder | Fault::PanicsOnShort | Fault::TakesAnyOrder => stored,
+        Fault::RemovesUnseen | Fault::Grows | Fault::Right => stored,
+        _ => by_state,
+    };
+    let entry = |fault: &Fault| fault.entry(capabilities(*fault));
+    ALL.iter().map(entry).collect()
 }

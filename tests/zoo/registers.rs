@@ -13,42 +13,57 @@ use commute::testkit::{
 };
 
 use crate::bytes::{Reader, put_id, put_u64};
-use crate::entry::Kind::{Control, Equivalent, Mutant};
-use crate::entry::{Entry, entry};
+use crate::entry::Entry;
+use crate::faults::faults;
 use crate::meaning;
 
-pub const RIGHT: u8 = 0;
-const TAKES_TIES: u8 = 1;
-const KEEPS_TIES: u8 = 2;
-const VALUE_ON_TIE: u8 = 3;
-const CLOCK_STAYS: u8 = 4;
-const OLDEST: u8 = 5;
-const TIME_WRAPS: u8 = 6;
-const REPLICA_FIRST: u8 = 7;
-const ADDRESS_ON_TIE: u8 = 8;
-const TAKES_EMPTY: u8 = 9;
-const SAME_VALUE_SKIPS: u8 = 10;
-const RESTAMPS: u8 = 11;
-const FROM_LARGER: u8 = 12;
-const STORES_NO_TIME: u8 = 13;
-const DELTA_BY_TIME: u8 = 14;
-const ABSORBS_ALL: u8 = 15;
-const SMALLER_ON_TIE: u8 = 16;
-const RESUMES_AT_ZERO: u8 = 17;
-const LARGER_VALUE: u8 = 18;
-/// From here on times are those of the clock.
-const CLOCK: u8 = 30;
-const CLOCK_ONLY: u8 = 31;
-const TIME_OF_DAY: u8 = 32;
-const FUTURE_IGNORED: u8 = 33;
-const OWN_CLOCK: u8 = 34;
+faults! {
+    Right "C-REG-1" Control (3, 4) "last write wins";
+    TakesTies "Z-REG-1" Mutant (2, 4) "of equal times the other side wins";
+    KeepsTies "Z-REG-2" Mutant (2, 4) "of equal times the own side wins";
+    ValueOnTie "Z-REG-3" Mutant (2, 4) "of equal times the larger value, under the old stamp";
+    ClockStays "Z-REG-4" Mutant (2, 4) "receiving does not move the clock";
+    Oldest "Z-REG-5" Mutant (2, 4) "the oldest write wins";
+    TimeWraps "Z-REG-6" Mutant (2, 6) "times wrap at 4";
+    ReplicaFirst "Z-REG-12" Mutant (2, 4) "the replica counts before the time";
+    AddressOnTie "Z-REG-13" Mutant (2, 4) "of equal times the larger address wins";
+    TakesEmpty "Z-REG-14" Mutant (2, 4) "an empty state empties";
+    SameValueSkips "Z-REG-15" Mutant (2, 5) "writing the same value is no write";
+    Restamps "Z-REG-16" Mutant (2, 4) "receiving gives a new stamp";
+    FromLarger "Z-REG-17" Mutant (2, 4) "smaller replicas are not heard";
+    StoresNoTime "Z-REG-18" Mutant (2, 4) "times are not stored";
+    DeltaByTime "Z-REG-19" Mutant (2, 4) "deltas without writes of equal time";
+    AbsorbsAll "Z-REG-20" Mutant (2, 4) "a late delta overwrites";
+    ResumesAtZero "Z-REG-21" Mutant (2, 4) "the clock restarts at a resume";
+    LargerValue "Z-REG-22" Mutant (2, 4) "the larger value wins";
+    ClockOnly "Z-REG-23" Mutant (2, 4) "stamps of the own clock alone";
+    TimeOfDay "Z-REG-24" Mutant (2, 4) "stamps of the time of day";
+    FutureIgnored "Z-REG-25" Mutant (2, 4) "writes from the future are not taken";
+    MachineClock "Z-REG-27" Mutant (2, 4) "stamps of the machine's clock";
+    OwnClock "Z-REG-26" Mutant (2, 4) "clock not moved by what arrives";
+    SmallerOnTie "E-REG-1" Equivalent (2, 4) "of equal times the smaller replica wins";
+    Whole "C-REG-2" Control (2, 4) "last write wins, by deltas, stored";
+    Clock "C-REG-3" Control (2, 4) "last write wins, by the clock";
+}
+
+impl Fault {
+    /// Whether times are those of a clock.
+    fn has_clock(self) -> bool {
+        use Fault::{Clock, ClockOnly, FutureIgnored, OwnClock, TimeOfDay};
+        matches!(
+            self,
+            Clock | ClockOnly | TimeOfDay | FutureIgnored | OwnClock
+        )
+    }
+}
 
 /// A time and who wrote then.
 type Stamp = (u64, ReplicaId);
 
-/// A register with fault `F`.
-#[derive(Clone, PartialEq, Hash, Debug)]
-pub struct Lww<const F: u8> {
+/// A register with one fault.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Lww {
+    fault: Fault,
     me: ReplicaId,
     /// The clock on the wall.
     now: u64,
@@ -57,16 +72,18 @@ pub struct Lww<const F: u8> {
     held: Option<(Stamp, u8)>,
 }
 
-impl<const F: u8> Lww<F> {
+impl Lww {
     fn next_time(&self) -> u64 {
-        match F {
+        match self.fault {
             // Wrong: what was received may be from later.
-            CLOCK_ONLY => self.now,
+            Fault::ClockOnly => self.now,
+            // Wrong: asks the machine, so that no run can be repeated.
+            Fault::MachineClock => machine_time().max(self.last + 1),
             // Wrong: a short day, after which times begin anew.
-            TIME_OF_DAY => self.now.max(self.last + 1) % 8,
-            CLOCK.. => self.now.max(self.last + 1),
+            Fault::TimeOfDay => self.now.max(self.last + 1) % 8,
+            Fault::Clock | Fault::FutureIgnored | Fault::OwnClock => self.now.max(self.last + 1),
             // Wrong: after three comes none.
-            TIME_WRAPS => (self.last + 1) % 4,
+            Fault::TimeWraps => (self.last + 1) % 4,
             _ => self.last + 1,
         }
     }
@@ -75,25 +92,25 @@ impl<const F: u8> Lww<F> {
     fn wins(&self, other: &Self, theirs: (Stamp, u8), mine: (Stamp, u8)) -> bool {
         let ((their_time, their_id), (my_time, my_id)) = (theirs.0, mine.0);
         let tie = their_time == my_time;
-        match F {
+        match self.fault {
             // Wrong: each side takes the other's value.
-            TAKES_TIES => their_time >= my_time,
+            Fault::TakesTies => their_time >= my_time,
             // Wrong: each side keeps its own value.
-            KEEPS_TIES => their_time > my_time,
+            Fault::KeepsTies => their_time > my_time,
             // Wrong: the first write stays for ever.
-            OLDEST => theirs.0 < mine.0,
+            Fault::Oldest => theirs.0 < mine.0,
             // Wrong: an old write of a larger replica wins.
-            REPLICA_FIRST => (their_id, their_time) > (my_id, my_time),
+            Fault::ReplicaFirst => (their_id, their_time) > (my_id, my_time),
             // Wrong: an accident of where the two are stored.
-            ADDRESS_ON_TIE if tie => std::ptr::from_ref(other) > std::ptr::from_ref(self),
+            Fault::AddressOnTie if tie => std::ptr::from_ref(other) > std::ptr::from_ref(self),
             // Wrong: replicas with small ids are never heard.
-            FROM_LARGER => theirs.0 > mine.0 && other.me > self.me,
+            Fault::FromLarger => theirs.0 > mine.0 && other.me > self.me,
             // Wrong: a write from a fast clock is not taken, here.
-            FUTURE_IGNORED => theirs.0 > mine.0 && their_time <= self.now + 4,
+            Fault::FutureIgnored => theirs.0 > mine.0 && their_time <= self.now + 4,
             // Wrong: an old write of a larger value wins.
-            LARGER_VALUE => (theirs.1, theirs.0) > (mine.1, mine.0),
+            Fault::LargerValue => (theirs.1, theirs.0) > (mine.1, mine.0),
             // Right: any order of replicas.
-            SMALLER_ON_TIE if tie => their_id < my_id,
+            Fault::SmallerOnTie if tie => their_id < my_id,
             _ => theirs.0 > mine.0,
         }
     }
@@ -101,7 +118,7 @@ impl<const F: u8> Lww<F> {
     fn take(&mut self, other: &Self) {
         let Some(theirs) = other.held else {
             // Wrong: nothing is not newer than something.
-            if F == TAKES_EMPTY {
+            if self.fault == Fault::TakesEmpty {
                 self.held = None;
             }
             return;
@@ -110,12 +127,12 @@ impl<const F: u8> Lww<F> {
             self.held = Some(theirs);
             return;
         };
-        if F == VALUE_ON_TIE && theirs.0.0 == mine.0.0 {
+        if self.fault == Fault::ValueOnTie && theirs.0.0 == mine.0.0 {
             // Wrong: the value changes, its stamp does not.
             self.held = Some((mine.0, theirs.1.max(mine.1)));
         } else if self.wins(other, theirs, mine) {
             self.held = Some(theirs);
-            if F == RESTAMPS {
+            if self.fault == Fault::Restamps {
                 // Wrong: receiving is not writing.
                 self.held = Some(((theirs.0.0 + 1, self.me), theirs.1));
             }
@@ -124,20 +141,21 @@ impl<const F: u8> Lww<F> {
 
     fn note_time(&mut self) {
         let held = self.held.map_or(0, |((time, _), _)| time);
-        match F {
+        match self.fault {
             // Wrong: the next write may come before what was received.
-            CLOCK_STAYS | OWN_CLOCK => {}
+            Fault::ClockStays | Fault::OwnClock => {}
             _ => self.last = self.last.max(held),
         }
     }
 }
 
-impl<const F: u8> Subject for Lww<F> {
+impl Subject for Lww {
     type Op = u8;
     type View = Option<u8>;
 
     fn new(me: ReplicaId) -> Self {
         Lww {
+            fault: Fault::chosen(),
             me,
             now: 0,
             last: 0,
@@ -155,13 +173,13 @@ impl<const F: u8> Subject for Lww<F> {
 
     fn perform(&mut self, value: &u8) -> Outcome {
         // Wrong: an older write of another value may arrive.
-        if F == SAME_VALUE_SKIPS && self.held.is_some_and(|held| held.1 == *value) {
+        if self.fault == Fault::SameValueSkips && self.held.is_some_and(|held| held.1 == *value) {
             return Outcome::Done;
         }
         let time = self.next_time();
         let mine = ((time, self.me), *value);
         self.last = time;
-        let kept = F == OLDEST && self.held.is_some();
+        let kept = self.fault == Fault::Oldest && self.held.is_some();
         if !kept {
             self.held = Some(mine);
         }
@@ -173,17 +191,17 @@ impl<const F: u8> Subject for Lww<F> {
     }
 
     fn fingerprint(&self, out: &mut Fingerprint) {
-        self.hash(out);
+        (self.me, self.now, self.last, self.held).hash(out);
     }
 
     fn tick(&mut self, ms: u64) {
-        if F >= CLOCK {
+        if self.fault.has_clock() {
             self.now += ms;
         }
     }
 }
 
-impl<const F: u8> StateBased for Lww<F> {
+impl StateBased for Lww {
     fn merge(&mut self, other: &Self) -> Result<(), Rejected> {
         self.take(other);
         self.note_time();
@@ -195,7 +213,7 @@ impl<const F: u8> StateBased for Lww<F> {
     }
 }
 
-impl<const F: u8> DeltaBased for Lww<F> {
+impl DeltaBased for Lww {
     type Delta = Option<(Stamp, u8)>;
     type Seen = Option<Stamp>;
     const GAPS: Gaps = Gaps::Excluded;
@@ -205,31 +223,33 @@ impl<const F: u8> DeltaBased for Lww<F> {
     }
 
     fn delta_since(&self, seen: &Option<Stamp>) -> Self::Delta {
-        let newer = |stamp: Stamp| match (F, seen) {
+        let differs = |stamp: Stamp| match (self.fault, seen) {
             // Wrong: a tie is not the same write.
-            (DELTA_BY_TIME, Some(seen)) => stamp.0 > seen.0,
-            _ => Some(stamp) > *seen,
+            (Fault::DeltaByTime, Some(seen)) => stamp.0 != seen.0,
+            _ => Some(stamp) != *seen,
         };
-        self.held.filter(|(stamp, _)| newer(*stamp))
+        self.held.filter(|(stamp, _)| differs(*stamp))
     }
 
+    /// Whether an older write is new here cannot be told.
     fn absorb(&mut self, delta: &Self::Delta) -> Result<Applied, Rejected> {
-        let newer = delta.is_some_and(|theirs| self.held.is_none_or(|mine| theirs.0 > mine.0));
-        // Wrong: an old delta may arrive late.
-        if newer || (F == ABSORBS_ALL && delta.is_some() && *delta != self.held) {
-            self.held = *delta;
-            self.note_time();
-            return Ok(Applied::New);
+        if let Some(theirs) = *delta {
+            let newer = self.held.is_none_or(|mine| theirs.0 > mine.0);
+            // Wrong: an old delta may arrive late.
+            if newer || self.fault == Fault::AbsorbsAll {
+                self.held = Some(theirs);
+                self.note_time();
+            }
         }
-        Ok(Applied::Duplicate)
+        Ok(Applied::New)
     }
 }
 
-impl<const F: u8> Persisted for Lww<F> {
+impl Persisted for Lww {
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         if let Some(((time, id), value)) = self.held {
-            if F != STORES_NO_TIME {
+            if self.fault != Fault::StoresNoTime {
                 put_u64(&mut out, time);
             }
             put_id(&mut out, id);
@@ -244,9 +264,9 @@ impl<const F: u8> Persisted for Lww<F> {
             return Ok(register);
         }
         let mut from = Reader(bytes);
-        let time = match F {
+        let time = match register.fault {
             // Wrong: a stored write is as old as the first one.
-            STORES_NO_TIME => 1,
+            Fault::StoresNoTime => 1,
             _ => from.u64()?,
         };
         let held = ((time, from.id()?), from.u8()?);
@@ -261,7 +281,7 @@ impl<const F: u8> Persisted for Lww<F> {
 
     fn resume(bytes: &[u8], me: ReplicaId) -> Result<Self, Rejected> {
         let mut register = Self::decode(bytes, me)?;
-        if F == RESUMES_AT_ZERO {
+        if register.fault == Fault::ResumesAtZero {
             // Wrong: the next write comes before the stored one.
             register.last = 0;
         }
@@ -269,58 +289,55 @@ impl<const F: u8> Persisted for Lww<F> {
     }
 }
 
-impl<const F: u8> Specified for Lww<F> {
+impl Specified for Lww {
     fn check(seen: &Seen<'_, u8>, got: &Option<u8>) -> Verdict {
-        match F >= CLOCK {
-            true => meaning::one_of_the_last(seen, got),
-            false => meaning::latest(seen, got),
-        }
+        meaning::latest(seen, got)
     }
 }
 
-fn lww<const F: u8>() -> Capabilities<Lww<F>> {
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a time that nobody passes in is the fault"
+)]
+fn machine_time() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.unwrap_or_default().subsec_nanos().into()
+}
+
+fn lww() -> Capabilities<Lww> {
     Capabilities::new().state().specified()
 }
 
-fn by_delta<const F: u8>() -> Capabilities<Lww<F>> {
+fn by_clock() -> Capabilities<Lww> {
+    Capabilities::new().state().spec(meaning::one_of_the_last)
+}
+
+fn by_delta() -> Capabilities<Lww> {
     lww().delta()
 }
 
-fn stored<const F: u8>() -> Capabilities<Lww<F>> {
+fn stored() -> Capabilities<Lww> {
     lww().encoded()
 }
 
-fn whole<const F: u8>() -> Capabilities<Lww<F>> {
+fn whole() -> Capabilities<Lww> {
     by_delta().encoded()
 }
 
-#[rustfmt::skip]
 pub fn entries() -> Vec<Entry> {
-    vec![
-        entry("Z-REG-1", Mutant, "of equal times the other side wins", lww::<TAKES_TIES>),
-        entry("Z-REG-2", Mutant, "of equal times the own side wins", lww::<KEEPS_TIES>),
-        entry("Z-REG-3", Mutant, "of equal times the larger value, under the old stamp", lww::<VALUE_ON_TIE>),
-        entry("Z-REG-4", Mutant, "receiving does not move the clock", lww::<CLOCK_STAYS>),
-        entry("Z-REG-5", Mutant, "the oldest write wins", lww::<OLDEST>),
-        entry("Z-REG-6", Mutant, "times wrap at 4", lww::<TIME_WRAPS>).scope(2, 6),
-        entry("Z-REG-12", Mutant, "the replica counts before the time", lww::<REPLICA_FIRST>),
-        entry("Z-REG-13", Mutant, "of equal times the larger address wins", lww::<ADDRESS_ON_TIE>).unsteady(),
-        entry("Z-REG-14", Mutant, "an empty state empties", lww::<TAKES_EMPTY>),
-        entry("Z-REG-15", Mutant, "writing the same value is no write", lww::<SAME_VALUE_SKIPS>).scope(2, 5),
-        entry("Z-REG-16", Mutant, "receiving gives a new stamp", lww::<RESTAMPS>),
-        entry("Z-REG-17", Mutant, "smaller replicas are not heard", lww::<FROM_LARGER>),
-        entry("Z-REG-18", Mutant, "times are not stored", stored::<STORES_NO_TIME>),
-        entry("Z-REG-19", Mutant, "deltas without writes of equal time", by_delta::<DELTA_BY_TIME>),
-        entry("Z-REG-20", Mutant, "a late delta overwrites", by_delta::<ABSORBS_ALL>),
-        entry("Z-REG-21", Mutant, "the clock restarts at a resume", stored::<RESUMES_AT_ZERO>),
-        entry("Z-REG-22", Mutant, "the larger value wins", lww::<LARGER_VALUE>),
-        entry("Z-REG-23", Mutant, "stamps of the own clock alone", lww::<CLOCK_ONLY>),
-        entry("Z-REG-24", Mutant, "stamps of the time of day", lww::<TIME_OF_DAY>),
-        entry("Z-REG-25", Mutant, "writes from the future are not taken", lww::<FUTURE_IGNORED>),
-        entry("Z-REG-26", Mutant, "clock not moved by what arrives", lww::<OWN_CLOCK>),
-        entry("E-REG-1", Equivalent, "of equal times the smaller replica wins", lww::<SMALLER_ON_TIE>),
-        entry("C-REG-1", Control, "last write wins", lww::<RIGHT>).scope(3, 4),
-        entry("C-REG-2", Control, "last write wins, by deltas, stored", whole::<RIGHT>),
-        entry("C-REG-3", Control, "last write wins, by the clock", lww::<CLOCK>),
-    ]
+    let capabilities = |fault: Fault| match fault {
+        Fault::StoresNoTime | Fault::ResumesAtZero => stored,
+        Fault::DeltaByTime | Fault::AbsorbsAll => by_delta,
+        Fault::Whole => whole,
+        fault if fault.has_clock() => by_clock,
+        _ => lww,
+    };
+    let entry = |fault: &Fault| {
+        let entry = fault.entry(capabilities(*fault));
+        match fault {
+            Fault::AddressOnTie | Fault::MachineClock => entry.unsteady(),
+            _ => entry,
+        }
+    };
+    ALL.iter().map(entry).collect()
 }

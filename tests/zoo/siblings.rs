@@ -14,36 +14,40 @@ use commute::{Dot, ReplicaId};
 
 use crate::bytes::{Reader, put_dot};
 use crate::dotted::Context;
-use crate::entry::Kind::{Control, Mutant};
-use crate::entry::{Entry, entry};
+use crate::entry::Entry;
+use crate::faults::faults;
 use crate::meaning;
 
-pub const RIGHT: u8 = 0;
-const SAME_VALUE_HIDES: u8 = 7;
-const COLLAPSES: u8 = 8;
-const DOT_AS_CLOCK: u8 = 9;
-const KEEPS_SIBLINGS: u8 = 10;
-const KEEPS_ONE: u8 = 11;
-const KEEPS_TWO: u8 = 12;
-const HASH_ORDER: u8 = 13;
-const DROPS_OWN: u8 = 14;
-const VIEW_SET: u8 = 15;
-const TAKES_FROM_AHEAD: u8 = 16;
-const MERGES_FIRST: u8 = 17;
+faults! {
+    Right "C-MV-1" Control (2, 4) "all that was written last";
+    SameValueHides "Z-REG-7" Mutant (2, 4) "writing a shown value hides siblings";
+    Collapses "Z-REG-8" Mutant (2, 4) "equal values become one";
+    DotAsClock "Z-REG-9" Mutant (2, 4) "the dot is taken for the clock";
+    KeepsSiblings "Z-REG-10" Mutant (2, 4) "a write keeps siblings";
+    KeepsOne "Z-REG-11" Mutant (2, 4) "siblings are cut to one";
+    KeepsTwo "Z-MV-1" Mutant (3, 5) "siblings are cut to two";
+    KeepsThree "Z-MV-7" Missed (3, 5) "siblings are cut to three, which takes four replicas";
+    HashOrder "Z-MV-2" Mutant (2, 4) "siblings are shown in hash order";
+    DropsOwn "Z-MV-3" Mutant (2, 4) "a write replaces own ones only";
+    ViewSet "Z-MV-4" Mutant (2, 4) "equal siblings are shown once";
+    TakesFromAhead "Z-MV-5" Mutant (2, 4) "merge takes newer states only";
+    MergesFirst "Z-MV-6" Mutant (3, 5) "merge takes one sibling";
+}
 
-/// A register with fault `F`.
-#[derive(Clone, PartialEq, Hash, Debug)]
-pub struct Many<const F: u8> {
+/// A register with one fault.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Many {
+    fault: Fault,
     me: ReplicaId,
     context: Context,
     held: BTreeMap<Dot, u8>,
 }
 
-impl<const F: u8> Many<F> {
+impl Many {
     fn has_seen(&self, dot: Dot) -> bool {
-        match F {
+        match self.fault {
             // Wrong: what a write had seen of others is not known.
-            DOT_AS_CLOCK => {
+            Fault::DotAsClock => {
                 let mut held = self.held.keys();
                 held.any(|mine| mine.replica == dot.replica && mine.counter >= dot.counter)
             }
@@ -54,16 +58,17 @@ impl<const F: u8> Many<F> {
     fn join(&mut self, other: &Self) {
         let mut held = std::mem::take(&mut self.held);
         let new: Vec<(Dot, u8)> = {
-            let mine = Many::<F> {
+            let mine = Many {
+                fault: self.fault,
                 me: self.me,
                 context: self.context.clone(),
                 held: held.clone(),
             };
             let theirs = other.held.iter().filter(|(dot, _)| !mine.has_seen(**dot));
             let theirs = theirs.map(|(dot, value)| (*dot, *value));
-            match F {
+            match self.fault {
                 // Wrong: there may be more than one.
-                MERGES_FIRST => theirs.take(1).collect(),
+                Fault::MergesFirst => theirs.take(1).collect(),
                 _ => theirs.collect(),
             }
         };
@@ -71,7 +76,7 @@ impl<const F: u8> Many<F> {
         for (dot, value) in new {
             let known = held.values().any(|one| *one == value);
             // Wrong: two writes of one value are two writes.
-            if F != COLLAPSES || !known {
+            if self.fault != Fault::Collapses || !known {
                 held.insert(dot, value);
             }
         }
@@ -86,12 +91,13 @@ impl<const F: u8> Many<F> {
     }
 }
 
-impl<const F: u8> Subject for Many<F> {
+impl Subject for Many {
     type Op = u8;
     type View = Vec<u8>;
 
     fn new(me: ReplicaId) -> Self {
         Many {
+            fault: Fault::chosen(),
             me,
             context: Context::default(),
             held: BTreeMap::new(),
@@ -108,16 +114,16 @@ impl<const F: u8> Subject for Many<F> {
 
     fn perform(&mut self, value: &u8) -> Outcome {
         let dot = self.context.mint(self.me);
-        match F {
+        match self.fault {
             // Wrong: its old dot may be replaced elsewhere.
-            SAME_VALUE_HIDES if self.held.values().any(|one| one == value) => {
+            Fault::SameValueHides if self.held.values().any(|one| one == value) => {
                 self.held.retain(|_, one| one == value);
                 return Outcome::Done;
             }
             // Wrong: a write replaces what it has seen.
-            KEEPS_SIBLINGS => {}
+            Fault::KeepsSiblings => {}
             // Wrong: it replaces the siblings of other replicas, too.
-            DROPS_OWN => {
+            Fault::DropsOwn => {
                 let me = self.me;
                 self.held.retain(|dot, _| dot.replica != me);
             }
@@ -130,10 +136,10 @@ impl<const F: u8> Subject for Many<F> {
     fn view(&self) -> Vec<u8> {
         let mut values: Vec<u8> = self.held.values().copied().collect();
         values.sort_unstable();
-        match F {
-            HASH_ORDER => in_hash_order(values),
+        match self.fault {
+            Fault::HashOrder => in_hash_order(values),
             // Wrong: two writes of one value are two writes.
-            VIEW_SET => {
+            Fault::ViewSet => {
                 values.dedup();
                 values
             }
@@ -142,21 +148,22 @@ impl<const F: u8> Subject for Many<F> {
     }
 
     fn fingerprint(&self, out: &mut Fingerprint) {
-        self.hash(out);
+        (self.me, &self.context, &self.held).hash(out);
     }
 }
 
-impl<const F: u8> StateBased for Many<F> {
+impl StateBased for Many {
     fn merge(&mut self, other: &Self) -> Result<(), Rejected> {
         // Wrong: neither need be ahead.
-        if F == TAKES_FROM_AHEAD && !other.context.includes(&self.context) {
+        if self.fault == Fault::TakesFromAhead && !other.context.includes(&self.context) {
             return Ok(());
         }
         self.join(other);
-        match F {
-            // Wrong: room for one, or for two.
-            KEEPS_ONE => self.truncate(1),
-            KEEPS_TWO => self.truncate(2),
+        match self.fault {
+            // Wrong: room for so many only.
+            Fault::KeepsOne => self.truncate(1),
+            Fault::KeepsTwo => self.truncate(2),
+            Fault::KeepsThree => self.truncate(3),
             _ => {}
         }
         Ok(())
@@ -167,7 +174,7 @@ impl<const F: u8> StateBased for Many<F> {
     }
 }
 
-impl<const F: u8> Persisted for Many<F> {
+impl Persisted for Many {
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.context.put(&mut out);
@@ -185,13 +192,18 @@ impl<const F: u8> Persisted for Many<F> {
         let held = from.ascending(|from| Ok((from.dot()?, from.u8()?)))?;
         from.end()?;
         match held.keys().all(|dot| context.has(*dot)) {
-            true => Ok(Many { me, context, held }),
+            true => Ok(Many {
+                fault: Fault::chosen(),
+                me,
+                context,
+                held,
+            }),
             false => Err(Rejected::new("a dot that was not seen")),
         }
     }
 }
 
-impl<const F: u8> Specified for Many<F> {
+impl Specified for Many {
     fn check(seen: &Seen<'_, u8>, got: &Vec<u8>) -> Verdict {
         meaning::siblings(seen, got)
     }
@@ -207,28 +219,25 @@ fn in_hash_order(values: Vec<u8>) -> Vec<u8> {
     all.into_values().collect()
 }
 
-fn many<const F: u8>() -> Capabilities<Many<F>> {
+fn many() -> Capabilities<Many> {
     Capabilities::new().state().specified()
 }
 
-fn stored() -> Capabilities<Many<RIGHT>> {
+fn stored() -> Capabilities<Many> {
     many().encoded()
 }
 
-#[rustfmt::skip]
 pub fn entries() -> Vec<Entry> {
-    vec![
-        entry("Z-REG-7", Mutant, "writing a shown value hides siblings", many::<SAME_VALUE_HIDES>),
-        entry("Z-REG-8", Mutant, "equal values become one", many::<COLLAPSES>),
-        entry("Z-REG-9", Mutant, "the dot is taken for the clock", many::<DOT_AS_CLOCK>),
-        entry("Z-REG-10", Mutant, "a write keeps siblings", many::<KEEPS_SIBLINGS>),
-        entry("Z-REG-11", Mutant, "siblings are cut to one", many::<KEEPS_ONE>),
-        entry("Z-MV-1", Mutant, "siblings are cut to two", many::<KEEPS_TWO>).scope(3, 5),
-        entry("Z-MV-2", Mutant, "siblings are shown in hash order", many::<HASH_ORDER>).unsteady(),
-        entry("Z-MV-3", Mutant, "a write replaces own ones only", many::<DROPS_OWN>),
-        entry("Z-MV-4", Mutant, "equal siblings are shown once", many::<VIEW_SET>),
-        entry("Z-MV-5", Mutant, "merge takes newer states only", many::<TAKES_FROM_AHEAD>),
-        entry("Z-MV-6", Mutant, "merge takes one sibling", many::<MERGES_FIRST>).scope(3, 5),
-        entry("C-MV-1", Control, "all that was written last", stored),
-    ]
+    let capabilities = |fault: Fault| match fault {
+        Fault::Right => stored,
+        _ => many,
+    };
+    let entry = |fault: &Fault| {
+        let entry = fault.entry(capabilities(*fault));
+        match fault {
+            Fault::HashOrder => entry.unsteady(),
+            _ => entry,
+        }
+    };
+    ALL.iter().map(entry).collect()
 }

@@ -77,11 +77,19 @@ impl<T: Subject> World<T> {
 
     /// Keeps a state in the place of a random older one.
     fn sample(&mut self, node: &Rc<Node<T>>) {
+        let keeps = self.samples.len() < SAMPLES_MAX || self.rng.below(4) == 0;
+        if !keeps {
+            return;
+        }
+        let mut copy = node.duplicate();
+        copy.id = Self::observer();
+        copy.subject = node.subject.fork_as(copy.id);
+        let copy = Rc::new(copy);
         if self.samples.len() < SAMPLES_MAX {
-            self.samples.push(Rc::clone(node));
-        } else if self.rng.below(4) == 0 {
+            self.samples.push(copy);
+        } else {
             let place = self.rng.below(SAMPLES_MAX as u64) as usize;
-            self.samples[place] = Rc::clone(node);
+            self.samples[place] = copy;
         }
     }
 

@@ -255,6 +255,10 @@ impl<T: Subject> World<T> {
 
     /// Two or three of the last operations as one parcel; with `cut`, only what `from` lacks.
     pub(super) fn send_group(&mut self, from: usize, choice: u32, cut: bool) -> bool {
+        // Two operations under one name cannot be grouped.
+        if self.cloned {
+            return false;
+        }
         let mut source = super::super::Source::number(u64::from(choice));
         let count = 2 + source.below(2);
         let mut group: Option<Rc<Parcel<T>>> = None;
@@ -588,11 +592,11 @@ impl<T: Subject> World<T> {
     ) -> Checked<String> {
         match result {
             Err(error) => self.refused(at, error, true, true),
-            Ok(Applied::New) => {
+            Ok(Applied::Waiting) => Ok("waits".into()),
+            Ok(_) => {
                 self.node_mut(at).seen.add_all(&parcel.claims);
-                Ok("included".into())
+                Ok("taken".into())
             }
-            Ok(_) => Ok("waits, or is known".into()),
         }
     }
 

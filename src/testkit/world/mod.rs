@@ -251,6 +251,11 @@ impl<T: Subject> World<T> {
         }
     }
 
+    /// The id of copies on which laws are tried.
+    pub fn observer() -> ReplicaId {
+        ReplicaId::from(u128::MAX)
+    }
+
     /// Ids in an order that is not that of their making.
     fn fresh_id(&mut self) -> ReplicaId {
         self.ids += 1;

@@ -76,7 +76,7 @@ impl<T: Subject> World<T> {
         }
         let costly = self.costly();
         let before =
-            (costly || self.can.delta.is_some()).then(|| self.nodes[at].subject.duplicate());
+            (costly || self.can.delta.is_some()).then(|| self.nodes[at].subject.fork_as(Self::observer()));
         let id = self.next_op(at);
         let can = Rc::clone(&self.can);
         let token = can

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::super::events::{Events, OpId};
 use super::super::law::Law;
 use super::super::step::Verb;
 use super::super::story::Deed;
@@ -121,21 +122,53 @@ impl<T: Subject> World<T> {
         Ok(())
     }
 
-    /// Two replicas under one id must not agree in bytes while they differ in what they have seen.
+    /// Two replicas under one id must not agree in bytes after they gave two updates one name.
     fn check_silent_agreement(&self) -> Checked {
         for (at, a) in self.nodes.iter().enumerate() {
-            for b in &self.nodes[at + 1..] {
-                if a.seen != b.seen && self.same(&a.subject, &b.subject) && self.wants(Law::P5) {
-                    let names = |node: &super::Node<T>| self.log.names(&node.seen);
+            for (other, b) in self.nodes.iter().enumerate().skip(at + 1) {
+                let agree = a.id == b.id && self.same(&a.subject, &b.subject);
+                let Some((x, y)) = self.one_name(at, other).filter(|_| agree) else {
+                    continue;
+                };
+                if self.wants(Law::P5) {
                     return Err(broken(
                         Law::P5,
                         Some(at),
-                        format!("equal states of {} and of {}", names(a), names(b)),
+                        format!("equal states after {x} and after {y}"),
                         "an id that is used twice is noticed",
                     ));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Two different updates that two replicas gave one name; equal ones do no harm.
+    fn one_name(&self, a: usize, b: usize) -> Option<(OpId, OpId)> {
+        let made = |at: usize| {
+            let by = (at as u16, self.nodes[at].incarnation);
+            let events = self.log.iter().enumerate();
+            events.filter(move |(_, event)| (event.id.replica, event.id.incarnation) == by)
+        };
+        made(a).find_map(|(number, x)| {
+            let mut same_name = made(b).filter(|(_, y)| y.dot == x.dot);
+            let (other, y) = same_name.next()?;
+            (self.sent_for(number) != self.sent_for(other)).then_some((x.id, y.id))
+        })
+    }
+
+    /// What was sent for an operation, as text.
+    fn sent_for(&self, number: usize) -> Option<Vec<String>> {
+        let claims: Events = [number].into_iter().collect();
+        let mut carriers = self.carriers.iter();
+        let parcel = carriers.find(|parcel| parcel.claims == claims)?;
+        match (&parcel.cargo, &self.can.delta, &self.can.ops) {
+            (Cargo::Delta(delta), Some(table), _) => Some(vec![(table.debug)(&**delta)]),
+            (Cargo::Messages(messages), _, Some(table)) => {
+                let each = messages.iter().map(|message| (table.debug)(&**message));
+                Some(each.collect())
+            }
+            _ => None,
+        }
     }
 }

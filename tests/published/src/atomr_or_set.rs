@@ -88,5 +88,5 @@ impl Specified for Set {
 fn a_removal_takes_an_addition_that_it_has_not_seen() {
     let can = Capabilities::<Set>::new().state().specified();
     let report = Random::of(can).replicas(2).schedules(5_000).run();
-    assert_breaks(&report, &[Law::S1]);
+    assert_breaks(&report, &[Law::S1, Law::S2]);
 }

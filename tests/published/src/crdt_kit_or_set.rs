@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use commute::testkit::spec::{self, SetOp};
 use commute::testkit::{
-    Capabilities, Collecting, Law, Outcome, Random, Rejected, Seen, Source, Specified,
-    StateBased, Subject, Verdict,
+    Capabilities, Collecting, Law, Outcome, Random, Rejected, Seen, Source, Specified, StateBased,
+    Subject, Verdict,
 };
 use commute::{ReplicaId, Version};
 use crdt_kit::{Crdt, ORSet};
@@ -85,5 +85,9 @@ fn what_was_removed_comes_back_after_compaction() {
 #[test]
 fn without_compaction_it_is_clean() {
     let can = Capabilities::<Set>::new().state().specified();
-    Random::of(can).replicas(3).schedules(2_000).run().unwrap_clean();
+    Random::of(can)
+        .replicas(3)
+        .schedules(2_000)
+        .run()
+        .unwrap_clean();
 }

@@ -38,6 +38,13 @@ impl SpecifiedDriver for Steps {
 
 #[test]
 fn it_is_clean() {
-    let can = Capabilities::<Applying<Steps>>::new().operations().state().specified();
-    Random::of(can).replicas(3).schedules(3_000).run().unwrap_clean();
+    let can = Capabilities::<Applying<Steps>>::new()
+        .operations()
+        .state()
+        .specified();
+    Random::of(can)
+        .replicas(3)
+        .schedules(3_000)
+        .run()
+        .unwrap_clean();
 }

@@ -83,5 +83,9 @@ impl ApplyDriver for Causal {
 #[test]
 fn under_causal_delivery_it_is_clean() {
     let can = Capabilities::<Applying<Causal>>::new().operations();
-    Random::of(can).replicas(3).schedules(1_000).run().unwrap_clean();
+    Random::of(can)
+        .replicas(3)
+        .schedules(1_000)
+        .run()
+        .unwrap_clean();
 }

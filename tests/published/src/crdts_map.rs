@@ -75,7 +75,20 @@ fn a_removed_counter_comes_back_with_another_value() {
 
 #[test]
 fn operations_and_merges_disagree() {
-    let can = Capabilities::<Applying<Tallies>>::new().operations().state();
+    let can = Capabilities::<Applying<Tallies>>::new()
+        .operations()
+        .state();
     let report = Random::of(can).replicas(2).schedules(5_000).run();
-    assert_breaks(&report, &[Law::O1, Law::O2, Law::S2, Law::S3, Law::J2, Law::J5, Law::J7]);
+    assert_breaks(
+        &report,
+        &[
+            Law::O1,
+            Law::O2,
+            Law::S2,
+            Law::S3,
+            Law::J2,
+            Law::J5,
+            Law::J7,
+        ],
+    );
 }

@@ -46,9 +46,7 @@ impl ApplyDriver for Elements {
 
     fn make(set: &Set, me: ReplicaId, op: &SetOp<u8>) -> Option<Op<u8, ReplicaId>> {
         match *op {
-            SetOp::Insert(element) => {
-                Some(set.add(element, set.read_ctx().derive_add_ctx(me)))
-            }
+            SetOp::Insert(element) => Some(set.add(element, set.read_ctx().derive_add_ctx(me))),
             SetOp::Remove(element) => {
                 let read = set.contains(&element);
                 read.val.then(|| set.rm(element, read.derive_rm_ctx()))
@@ -75,5 +73,9 @@ impl SpecifiedDriver for Elements {
 #[test]
 fn it_is_clean() {
     let can = Capabilities::<Merging<Elements>>::new().state().specified();
-    Random::of(can).replicas(3).schedules(3_000).run().unwrap_clean();
+    Random::of(can)
+        .replicas(3)
+        .schedules(3_000)
+        .run()
+        .unwrap_clean();
 }

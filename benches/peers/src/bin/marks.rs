@@ -4,6 +4,7 @@ use commute::testkit::{Capabilities, Explore, Random, Subject};
 use commute::{OrSet, Replica};
 #[path = "../kit/orswot.rs"] mod orswot;
 #[path = "../../../../tests/zoo/entry.rs"] #[allow(dead_code)] mod entry;
+#[path = "../../../../tests/zoo/faults.rs"] #[allow(dead_code)] mod faults;
 #[path = "../../../../tests/zoo/bytes.rs"] #[allow(dead_code)] mod bytes;
 #[path = "../../../../tests/zoo/meaning.rs"] #[allow(dead_code)] mod meaning;
 #[path = "../../../../tests/zoo/dotted.rs"] #[allow(dead_code)] mod dotted;
@@ -30,9 +31,8 @@ fn main() {
     let w = |s: &str| which.is_empty() || which == s;
     if w("orswot") { rate("orswot", Capabilities::<orswot::Peer>::new().state().specified(), 3000); }
     if w("orset") { rate("orset", Capabilities::<Replica<OrSet<u8>>>::new().delta().operations().encoded().versioned().specified(), 3000); }
-    if w("lww") { rate("lww", Capabilities::<registers::Lww<0>>::new().state().specified(), 30000); }
-    if w("zset") { rate("zset", Capabilities::<sets::Set<0, 2>>::new().state().specified(), 10000); }
-    if w("ex1") { explore("zoo set", Capabilities::<sets::Set<0, 1>>::new().state().specified(), 3, 7); }
+    if w("lww") { rate("lww", Capabilities::<registers::Lww>::new().state().specified(), 30000); }
+    if w("zset") { rate("zset", Capabilities::<sets::Set<2>>::new().state().specified(), 10000); }
+    if w("ex1") { explore("zoo set", Capabilities::<sets::Set<1>>::new().state().specified(), 3, 7); }
     if w("ex2") { explore("orset", Capabilities::<Replica<OrSet<u8>>>::new().state().specified(), 3, 5); }
-    if w("riak") { explore("riak", Capabilities::<sets::Set<2, 1>>::new().state().specified(), 3, 8); }
 }
