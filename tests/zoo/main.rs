@@ -8,17 +8,25 @@
 )]
 
 mod bytes;
+mod codec;
+mod collection_models;
+mod contracts;
 mod counters;
+mod delta_models;
 mod dotted;
 mod entry;
 mod extremes;
 mod faults;
 mod flags;
 mod kept_sets;
+mod kernel;
+mod list_meaning;
+mod locks;
 mod matrix;
 mod meaning;
 mod plain_sets;
 mod registers;
+mod rga;
 mod sets;
 mod siblings;
 mod votes;

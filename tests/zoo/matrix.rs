@@ -26,6 +26,12 @@ fn all() -> Vec<Entry> {
         crate::registers::entries(),
         crate::siblings::entries(),
         crate::extremes::entries(),
+        crate::rga::entries(),
+        crate::delta_models::entries(),
+        crate::contracts::entries(),
+        crate::codec::entries(),
+        crate::kernel::entries(),
+        crate::collection_models::entries(),
     ];
     families.into_iter().flatten().collect()
 }
