@@ -304,8 +304,10 @@ impl Subject for Tally {
             });
         }
         self.last = Some(Dot::new(self.me, self.made));
-        // An id used twice: updates of the other one may have waited for this.
-        self.wake();
+        // Of an id used twice: what waits under it was never made here.
+        let (me, seen) = (self.me, &self.seen);
+        let known = |dot: Dot| dot.replica != me || seen.contains(dot);
+        self.waiting.retain(|batch| batch.dots().iter().all(known));
         Outcome::Done
     }
 

@@ -198,8 +198,10 @@ impl Kernel {
         self.core.time = self.core.time.max(delta.time);
         self.outbox.push(delta);
         self.last = Some(dot);
-        // An id used twice: updates of the other one may have waited for this.
-        self.wake();
+        // Of an id used twice: what waits under it was never made here.
+        let (me, version) = (self.me, &self.core.version);
+        let known = |dot: Dot| dot.replica != me || version.contains(dot);
+        self.waiting.retain(|delta| delta.claims.iter().all(known));
         Outcome::Done
     }
 
