@@ -1,5 +1,4 @@
 //! The convergence test kit.
-#![allow(missing_docs, unused)]
 
 mod capabilities;
 mod coverage;
