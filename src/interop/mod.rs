@@ -8,6 +8,7 @@
 //! | `crdts` | `CvRDT` and `CmRDT` for states, conversions of clocks |
 //! | `crdts` and `testkit` | other types with these traits under the test kit |
 //! | `quickcheck` | `Arbitrary` for ids and clocks |
+//! | `quickcheck` and `testkit` | `Arbitrary` for schedules, operations, states of one execution |
 //!
 //! All are off by default and may be combined freely.
 
@@ -19,6 +20,8 @@ pub mod crdts;
 pub mod crdts_kit;
 #[cfg(feature = "quickcheck")]
 pub mod quickcheck;
+#[cfg(all(feature = "quickcheck", feature = "testkit"))]
+pub mod quickcheck_kit;
 #[cfg(feature = "serde")]
 pub mod serde;
 #[cfg(feature = "uuid")]

@@ -6,8 +6,9 @@
 //! # Why not for states
 //! Two arbitrary states may give different updates one name, which no two replicas ever do: merging
 //! them is rightly refused as [`IdentityReused`](crate::MergeError::IdentityReused), and a property
-//! about it tests nothing. States must come from *one* execution. Let the property take one `u64`
-//! as a seed, and derive from it which replica edits, sends and merges:
+//! about it tests nothing. States must come from *one* execution. With the feature `testkit` a
+//! property takes `States<T, N>` for that, see `quickcheck_kit`. Without it, let the property take
+//! one `u64` as a seed, and derive from it which replica edits, sends and merges:
 //!
 //! ```
 //! use commute::quickcheck::quickcheck;

@@ -95,35 +95,30 @@ impl<T: Subject> ExhaustiveSearch<T> {
     capability_methods!();
 
     /// How many replicas there are, 1 to 8. Three are needed for the hardest faults.
-    #[must_use]
     pub fn replicas(mut self, replicas: u32) -> Self {
         self.replicas = replicas.clamp(1, 8);
         self
     }
 
     /// How many steps an execution has.
-    #[must_use]
     pub fn steps(mut self, steps: usize) -> Self {
         self.steps = steps;
         self
     }
 
     /// The most states that are visited; if there are more the result is inconclusive.
-    #[must_use]
     pub fn states_max(mut self, states: usize) -> Self {
         self.states_max = states;
         self
     }
 
     /// Stops after so many states; that is no failure if the search is complete to `depth` by then.
-    #[must_use]
     pub fn states_budget(mut self, states: usize, depth: usize) -> Self {
         self.budget = Some((states, depth));
         self
     }
 
     /// A cap on the time; if it strikes before the search is complete the result is inconclusive.
-    #[must_use]
     pub fn time_max(mut self, time: Duration) -> Self {
         self.time_max = Some(time);
         self
@@ -170,6 +165,10 @@ impl<T: Subject> Search<T> {
             visited: Visited::default(),
             reached: Vec::new(),
             report: Report::new(T::name()),
+            #[allow(
+                clippy::disallowed_methods,
+                reason = "only a cap on the time hangs on it"
+            )]
             start: Instant::now(),
             settings,
         }
@@ -300,7 +299,7 @@ impl<T: Subject> Search<T> {
             return Ok(None);
         }
         self.report.coverage.add(&child.coverage);
-        if child.print() % SETTLE_EVERY == 0 {
+        if child.print().is_multiple_of(SETTLE_EVERY) {
             let mut end = child.fork();
             pulse.beat();
             if let Err(broken) = guarded(|| end.settle()) {

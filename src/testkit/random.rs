@@ -87,35 +87,30 @@ impl<T: Subject> RandomSearch<T> {
     capability_methods!();
 
     /// From which seed the schedules are drawn: the same seed, the same schedules.
-    #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
     /// How many schedules are run.
-    #[must_use]
     pub fn schedules(mut self, schedules: u64) -> Self {
         self.schedules = schedules;
         self
     }
 
     /// How many replicas there are, 1 to 64; some schedules have fewer.
-    #[must_use]
     pub fn replicas(mut self, replicas: u32) -> Self {
         self.replicas = replicas.clamp(1, 64);
         self
     }
 
     /// The most steps a schedule has; each has at least half of them.
-    #[must_use]
     pub fn steps(mut self, steps: usize) -> Self {
         self.steps = steps;
         self
     }
 
     /// A cap on the time; if it strikes before all schedules are run the result is inconclusive.
-    #[must_use]
     pub fn time_max(mut self, time: Duration) -> Self {
         self.time_max = Some(time);
         self
@@ -123,14 +118,12 @@ impl<T: Subject> RandomSearch<T> {
 
     /// The costly laws (those about several states, and about bytes) are checked at one of so many
     /// changes; 4 by default, 1 for all of them.
-    #[must_use]
     pub fn thoroughly_every(mut self, every: u64) -> Self {
         self.every = every.max(1);
         self
     }
 
     /// Goes on after a failure, to find the first one of each law.
-    #[must_use]
     pub fn every_law(mut self) -> Self {
         self.go_on = true;
         self
@@ -209,6 +202,10 @@ impl<T: Subject> RandomSearch<T> {
             return report;
         }
         let can = Rc::new(self.can.clone());
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "only a cap on the time hangs on it"
+        )]
         let start = Instant::now();
         for at in 0..self.schedules {
             if self.time_max.is_some_and(|most| start.elapsed() >= most) {

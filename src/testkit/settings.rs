@@ -4,7 +4,6 @@
 macro_rules! capability_methods {
     () => {
         /// Merges whole states.
-        #[must_use]
         pub fn state(mut self) -> Self
         where
             T: StateBased,
@@ -14,7 +13,6 @@ macro_rules! capability_methods {
         }
 
         /// Exchanges deltas, and merges states.
-        #[must_use]
         pub fn delta(mut self) -> Self
         where
             T: DeltaBased,
@@ -24,7 +22,6 @@ macro_rules! capability_methods {
         }
 
         /// Exchanges operations.
-        #[must_use]
         pub fn operations(mut self) -> Self
         where
             T: OpBased,
@@ -34,7 +31,6 @@ macro_rules! capability_methods {
         }
 
         /// Becomes bytes and comes back.
-        #[must_use]
         pub fn encoded(mut self) -> Self
         where
             T: Persisted,
@@ -44,7 +40,6 @@ macro_rules! capability_methods {
         }
 
         /// Drops what everyone has seen.
-        #[must_use]
         pub fn collecting(mut self) -> Self
         where
             T: Collecting,
@@ -54,7 +49,6 @@ macro_rules! capability_methods {
         }
 
         /// Its state is a function of a causally closed version.
-        #[must_use]
         pub fn versioned(mut self) -> Self
         where
             T: Versioned,
@@ -64,7 +58,6 @@ macro_rules! capability_methods {
         }
 
         /// Its views are judged by its own [`Specified::check`].
-        #[must_use]
         pub fn specified(mut self) -> Self
         where
             T: Specified,
@@ -74,7 +67,6 @@ macro_rules! capability_methods {
         }
 
         /// Its views are judged by `spec`.
-        #[must_use]
         pub fn spec(
             mut self,
             spec: impl Fn(&Seen<'_, T::Op>, &T::View) -> Verdict + Send + Sync + 'static,
@@ -84,14 +76,12 @@ macro_rules! capability_methods {
         }
 
         /// Which kinds of steps there are.
-        #[must_use]
         pub fn faults(mut self, faults: Faults) -> Self {
             self.faults = faults;
             self
         }
 
         /// Which laws are checked; all by default.
-        #[must_use]
         pub fn laws(mut self, laws: Laws) -> Self {
             self.laws = laws;
             self
@@ -99,7 +89,6 @@ macro_rules! capability_methods {
 
         /// How long one call of the type may take before it counts as one that never returns; 20
         /// seconds by default.
-        #[must_use]
         pub fn patience(mut self, patience: Duration) -> Self {
             self.patience = patience;
             self

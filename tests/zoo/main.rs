@@ -22,6 +22,7 @@ mod kept_sets;
 mod kernel;
 mod list_meaning;
 mod locks;
+mod long;
 mod matrix;
 mod meaning;
 mod plain_sets;

@@ -15,7 +15,7 @@ const LAWS_SCHEDULES: u64 = 200;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/zoo/kill_matrix.txt");
 
-fn all() -> Vec<Entry> {
+pub fn all() -> Vec<Entry> {
     let families = [
         crate::counters::entries(),
         crate::sets::entries(),
@@ -117,7 +117,7 @@ impl Row<'_> {
 /// Runs `work` on every entry; the results are in the order of the entries.
 ///
 /// One thread starts at the front, one at the back: entries of one type have to take turns.
-fn on_each<'a, R: Send>(entries: &'a [Entry], work: impl Fn(&'a Entry) -> R + Sync) -> Vec<R> {
+pub fn on_each<'a, R: Send>(entries: &'a [Entry], work: impl Fn(&'a Entry) -> R + Sync) -> Vec<R> {
     let left = Mutex::new(entries.iter().enumerate());
     let done = Mutex::new(Vec::new());
     let worker = |from_front: bool| {

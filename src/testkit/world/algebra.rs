@@ -285,17 +285,17 @@ impl<T: Subject> World<T> {
         }
         let can = Rc::clone(&self.can);
         let node = Rc::clone(&self.nodes[at]);
-        if let (Some(table), Some(carrier)) = (can.delta, self.carriers.last().map(Rc::clone)) {
-            if let Cargo::Delta(delta) = &carrier.cargo {
-                if self.wants(Law::D4) {
-                    (table.bound)(&node.subject, &**delta)
-                        .map_err(|what| broken(Law::D4, Some(at), what, "within its bound"))?;
-                }
-                if self.wants(Law::D1) {
-                    let after = self.absorbed(at, Law::D1, before, &**delta)?;
-                    let why = "the state before with the delta, and the state after";
-                    self.must_be(Law::D1, at, &after, &node.subject, why)?;
-                }
+        if let (Some(table), Some(carrier)) = (can.delta, self.carriers.last().map(Rc::clone))
+            && let Cargo::Delta(delta) = &carrier.cargo
+        {
+            if self.wants(Law::D4) {
+                (table.bound)(&node.subject, &**delta)
+                    .map_err(|what| broken(Law::D4, Some(at), what, "within its bound"))?;
+            }
+            if self.wants(Law::D1) {
+                let after = self.absorbed(at, Law::D1, before, &**delta)?;
+                let why = "the state before with the delta, and the state after";
+                self.must_be(Law::D1, at, &after, &node.subject, why)?;
             }
         }
         if costly && can.state.is_some() {

@@ -287,7 +287,7 @@ impl<T: Subject> World<T> {
             (group, _) => group,
         };
         match group {
-            Some(group) if group.claims.len() > 0 => self.post(from, group),
+            Some(group) if !group.claims.is_empty() => self.post(from, group),
             _ => false,
         }
     }

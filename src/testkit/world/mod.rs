@@ -32,6 +32,9 @@ pub(crate) use parcel::{Cargo, Parcel};
 /// Replicas beyond this number do not join.
 const REPLICAS_MAX: usize = 64;
 
+/// The name of what is in flight: its sender and its number.
+type Letter = (u32, u32);
+
 pub(crate) type Checked<T = ()> = Result<T, Box<Broken>>;
 
 /// A broken law, at replica `at`.
@@ -157,7 +160,7 @@ pub(crate) struct World<T: Subject> {
     /// What carries each operation: its messages, its delta.
     pub carriers: Vec<Rc<Parcel<T>>>,
     /// In flight, by sender and number.
-    pub mail: Vec<((u32, u32), Rc<Parcel<T>>)>,
+    pub mail: Vec<(Letter, Rc<Parcel<T>>)>,
     pub sent: Vec<u32>,
     /// Bit k is the side of replica k.
     pub sides: u64,
