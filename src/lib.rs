@@ -68,7 +68,10 @@
 //! - `std`: [`store`], [`coord`], `SystemEnv`, random ids
 //! - `derive`: `#[derive(Replicated)]` for structs of replicated values
 //! - `serde`, `uuid`, `bincode`, `crdts`, `quickcheck`: the traits and types of the crate of that
-//!   name, see `interop`. bincode is unmaintained (RUSTSEC-2025-0141); read `interop` first.
+//!   name, see `interop`
+//! - `testkit`: laws, schedules and searches for replicated types, yours included
+//!
+//! bincode is unmaintained (RUSTSEC-2025-0141); read `interop` first.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

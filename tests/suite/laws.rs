@@ -16,7 +16,7 @@ fn updates<S: Meaning>() -> Capabilities<Replica<S>> {
 
 /// Checks all laws in that many random schedules.
 pub fn laws<S: Meaning>(schedules: u64) {
-    search::<S>(1, schedules);
+    let _ = search::<S>(1, schedules);
 }
 
 fn search<S: Meaning>(seed: u64, schedules: u64) -> [Report; 2] {

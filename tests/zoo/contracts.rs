@@ -67,7 +67,7 @@ pub fn entries() -> Vec<Entry> {
         // A grants, A gives to B, B spends; C takes B's row first: -1 at C.
         entry(
             "H11",
-            Kind::Mutant,
+            Kind::Hard,
             "rights to spend that come in any order",
             || Capabilities::<Budget<true>>::new().operations().specified(),
         )

@@ -31,7 +31,7 @@ faults! {
     CollectedDelta "Z-KEPT-7" Mutant (2, 4) "deltas without what was collected";
     CollectsLive "Z-KEPT-8" Mutant (2, 5) "collecting drops live elements";
     CollectsAll "Z-KEPT-9" Mutant (2, 4) "collecting drops all records";
-    CollectsUnseen "Z-KEPT-10" Missed (2, 4) "collecting takes any cut";
+    CollectsUnseen "Z-KEPT-10" Mutant (2, 4) "collecting takes any cut";
     ForgetsVersion "Z-KEPT-11" Mutant (2, 4) "collecting prunes the version";
     HalfIndex "Z-KEPT-12" Mutant (2, 4) "merge leaves the index";
     AbsorbNoIndex "Z-KEPT-13" Mutant (2, 4) "absorbing leaves the index";
@@ -40,7 +40,7 @@ faults! {
     Resurrects "Z-KEPT-16" Mutant (2, 4) "what was collected comes back";
     AbsorbsTwice "Z-KEPT-17" Mutant (2, 4) "a delta again undoes removals";
     RemovalsByValue "Z-KEPT-18" Mutant (2, 4) "a delta removes by value";
-    Leaks "Z-KEPT-19" Missed (2, 4) "records are stored and never collected";
+    Leaks "Z-KEPT-19" Mutant (2, 4) "records are stored and never collected";
     NeverCollects "C-KEPT-2" Control (2, 4) "the same, never collected";
 }
 

@@ -4,6 +4,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     missing_docs,
+    clippy::match_like_matches_macro,
+    dead_code,
     reason = "a test: nothing here is called from outside"
 )]
 

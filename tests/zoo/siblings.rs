@@ -26,7 +26,7 @@ faults! {
     KeepsSiblings "Z-REG-10" Mutant (2, 4) "a write keeps siblings";
     KeepsOne "Z-REG-11" Mutant (2, 4) "siblings are cut to one";
     KeepsTwo "Z-MV-1" Mutant (3, 5) "siblings are cut to two";
-    KeepsThree "Z-MV-7" Missed (3, 5) "siblings are cut to three, which takes four replicas";
+    KeepsThree "Z-MV-7" Mutant (3, 5) "siblings are cut to three, which takes four replicas";
     HashOrder "Z-MV-2" Mutant (2, 4) "siblings are shown in hash order";
     DropsOwn "Z-MV-3" Mutant (2, 4) "a write replaces own ones only";
     ViewSet "Z-MV-4" Mutant (2, 4) "equal siblings are shown once";
