@@ -2,9 +2,12 @@
 //! that checks, and without the check the same story loses an update.
 #![allow(clippy::unwrap_used)]
 
+mod accounts;
+
+use accounts::{Access, Account};
 use commute::coord::{
-    DifferentDomain, Established, EstablishedCell, EstablishedKey, FenceError, FencedCell,
-    FencedError, FencedKey, FencedResource, FencingToken, Gate, Lease, LeaseOptions,
+    DifferentDomain, Established, EstablishedKey, FenceError, FencedCell, FencedError, FencedKey,
+    FencedResource, FencingToken, Gate, Lease, LeaseOptions,
 };
 use commute::env::{SimEnv, SplitMix64};
 use commute::store::{
@@ -43,34 +46,6 @@ fn txn(env: &SimEnv) -> Transaction {
 
 fn number(value: Option<Value>) -> i64 {
     value.map_or(0, |value| value.as_str().unwrap().parse().unwrap())
-}
-
-/// An account at some resource, empty at first.
-trait Account {
-    fn enter(&self, token: &FencingToken) -> Option<Box<dyn Access + '_>>;
-}
-
-/// What a holder does with it.
-trait Access {
-    fn read(&mut self) -> Option<i64>;
-    /// Whether the write was accepted.
-    fn write(&mut self, balance: i64) -> bool;
-}
-
-impl Account for FencedCell<i64> {
-    fn enter(&self, token: &FencingToken) -> Option<Box<dyn Access + '_>> {
-        Some(Box::new(self.establish_blocking(token).ok()?))
-    }
-}
-
-impl Access for EstablishedCell<'_, i64> {
-    fn read(&mut self) -> Option<i64> {
-        self.read_blocking().ok()
-    }
-
-    fn write(&mut self, balance: i64) -> bool {
-        self.write_blocking(balance).is_ok()
-    }
 }
 
 impl Account for FencedKey<'_, MemoryStore, SimEnv> {

@@ -10,8 +10,8 @@ use super::failure::{Broken, Failure};
 use super::faults::Faults;
 use super::fingerprint::Fingerprint;
 use super::law::Laws;
-use super::pulse::{PATIENCE, Pulse, watched};
-use super::random::Stopped;
+use super::pulse::{PATIENCE, Pulse};
+use super::random::reported;
 use super::report::{Report, searched};
 use super::run::{Note, guarded, run};
 use super::schedule::Schedule;
@@ -126,11 +126,7 @@ impl<T: Subject> ExhaustiveSearch<T> {
 
     /// Searches.
     pub fn run(self) -> Report {
-        let (patience, can) = (self.patience, self.can.clone());
-        match watched(patience, move |pulse| Search::new(self).run(pulse)) {
-            Ok(report) => report,
-            Err(stuck) => Stopped { patience }.report(&can, stuck),
-        }
+        reported::<T>(self.patience, move |pulse| Search::new(self).run(pulse))
     }
 }
 

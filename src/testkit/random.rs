@@ -151,16 +151,12 @@ impl<T: Subject> RandomSearch<T> {
 
     /// Runs the schedules.
     pub fn run(self) -> Report {
-        let (patience, can) = (self.patience, self.can.clone());
-        match watched(patience, move |pulse| self.search(pulse)) {
-            Ok(report) => report,
-            Err(stuck) => Stopped { patience }.report(&can, stuck),
-        }
+        reported::<T>(self.patience, move |pulse| self.search(pulse))
     }
 
     /// Runs one schedule, given as text or drawn elsewhere; a failure is not shrunk.
     pub fn replay(self, schedule: Schedule) -> Report {
-        let (patience, can) = (self.patience, self.can.clone());
+        let patience = self.patience;
         let replay = move |pulse: &Pulse| {
             let mut report = Report::new(T::name());
             let can = Rc::new(self.can.clone());
@@ -181,10 +177,7 @@ impl<T: Subject> RandomSearch<T> {
             }
             report
         };
-        match watched(patience, replay) {
-            Ok(report) => report,
-            Err(stuck) => Stopped { patience }.report(&can, stuck),
-        }
+        reported::<T>(patience, replay)
     }
 
     fn thorough(&self) -> Effort {
@@ -353,47 +346,43 @@ pub(crate) fn without_group(laws: Laws, law: Law) -> Laws {
     same.fold(laws, |laws, law| laws.without(*law))
 }
 
-/// An engine that did not come back.
-pub(crate) struct Stopped {
-    pub patience: Duration,
+/// The report of `engine`, or that it did not come back.
+pub(crate) fn reported<T: Subject>(
+    patience: Duration,
+    engine: impl FnOnce(&Pulse) -> Report + Send + 'static,
+) -> Report {
+    let stuck = match watched(patience, engine) {
+        Ok(report) => return report,
+        Err(stuck) => stuck,
+    };
+    let mut report = Report::new(T::name());
+    match stuck {
+        Stuck::Died => report.inconclusive = Some("the engine's thread died".into()),
+        Stuck::Loops(schedule) => report.failures.push(loops::<T>(patience, schedule)),
+    }
+    report
 }
 
-impl Stopped {
-    pub fn report<T: Subject>(&self, _can: &Capabilities<T>, stuck: Stuck) -> Report {
-        let mut report = Report::new(T::name());
-        match stuck {
-            Stuck::Died => report.inconclusive = Some("the engine's thread died".into()),
-            Stuck::Loops(schedule) => {
-                let schedule = schedule.unwrap_or(Schedule {
-                    replicas: 1,
-                    steps: Vec::new(),
-                });
-                let secs = self.patience.as_secs_f64();
-                let last = schedule
-                    .steps
-                    .last()
-                    .map_or("the end".into(), Step::to_string);
-                let mut broken = broken(
-                    Law::Bounds,
-                    None,
-                    format!("the call of step `{last}` has not returned for {secs} s"),
-                    "every call returns",
-                );
-                broken.why = "the steps of the schedule after the last one were not reached".into();
-                report.failures.push(Failure {
-                    subject: T::name(),
-                    broken: *broken,
-                    story: super::Story {
-                        replicas: schedule.replicas as usize,
-                        lines: Vec::new(),
-                    },
-                    schedule,
-                    minimal: false,
-                    shrink_runs: 0,
-                    searched: String::new(),
-                });
-            }
-        }
-        report
+/// A call that does not return is the last step of `schedule`.
+fn loops<T: Subject>(patience: Duration, schedule: Option<Schedule>) -> Failure {
+    let schedule = schedule.unwrap_or(Schedule {
+        replicas: 1,
+        steps: Vec::new(),
+    });
+    let last = schedule.steps.last();
+    let last = last.map_or("the end".into(), Step::to_string);
+    let secs = patience.as_secs_f64();
+    let got = format!("the call of step `{last}` has not returned for {secs} s");
+    Failure {
+        subject: T::name(),
+        broken: *broken(Law::Bounds, None, got, "every call returns"),
+        story: super::Story {
+            replicas: schedule.replicas as usize,
+            lines: Vec::new(),
+        },
+        schedule,
+        minimal: false,
+        shrink_runs: 0,
+        searched: String::new(),
     }
 }

@@ -9,6 +9,8 @@
     reason = "a test: nothing here is called from outside"
 )]
 
+#[path = "../accounts/mod.rs"]
+mod accounts;
 mod bytes;
 mod codec;
 mod collection_models;

@@ -173,36 +173,6 @@ fn ids_are_unique() {
     assert_eq!(ids.len(), entries.len());
 }
 
-/// Schedules by which right types are tried at length.
-const SCHEDULES_LONG: u64 = 20_000;
-
-#[test]
-#[ignore = "minutes"]
-fn nothing_is_found_in_what_is_right_at_length() {
-    let mut entries = all();
-    entries.retain(|entry| matches!(entry.kind, Kind::Equivalent | Kind::Control));
-    let tasks = [
-        Task::Random {
-            seed: 2,
-            schedules: SCHEDULES_LONG,
-            steps: STEPS,
-        },
-        Task::Exhaustive {
-            replicas: 3,
-            steps: 6,
-        },
-    ];
-    let reports = on_each(&entries, |entry| tasks.map(|task| (entry.run)(&task)));
-    let mut alarms = Vec::new();
-    for (entry, reports) in entries.iter().zip(&reports) {
-        let found = reports
-            .iter()
-            .filter(|report| !report.failures().is_empty());
-        alarms.extend(found.map(|report| format!("{}\n{report}", entry.id)));
-    }
-    assert!(alarms.is_empty(), "{}", alarms.join("\n"));
-}
-
 /// How many seeds the detection curve has.
 const SEEDS: u64 = 40;
 /// Where it ends.
@@ -223,7 +193,7 @@ fn curve(entry: &Entry) -> Vec<Option<u64>> {
     found
 }
 
-/// Prints the table of the detection curve: `cargo test ... -- --ignored --nocapture curve`.
+/// Prints the table of the detection curve, for `tests/long detection`.
 #[test]
 #[ignore = "minutes"]
 fn detection_curve() {

@@ -414,18 +414,21 @@ pub fn entries() -> Vec<Entry> {
     ALL.iter().map(entry).collect()
 }
 
-/// The counterexample that Basho published, by views alone.
+/// The search for the counterexample that Basho published, by views alone.
 ///
 /// Source: https://github.com/basho/riak_dt/pull/82.
-///
-/// Eight steps, the last of which may be the exchange at the end.
-#[test]
-fn all_dots_of_an_element_on_both_sides_show_after_eight_steps() {
+pub fn both_sides_by_views() -> commute::testkit::Report {
     let _turn = TURN.lock().unwrap();
     *CHOSEN.lock().unwrap() = Fault::BothSides;
     let views = Laws::NONE.with(Law::S1);
     let search = Explore::of(of::<1>()).laws(views).replicas(3);
-    let found = search.steps(8).run();
+    search.steps(8).run()
+}
+
+/// Eight steps, the last of which may be the exchange at the end.
+#[test]
+fn all_dots_of_an_element_on_both_sides_show_after_eight_steps() {
+    let found = both_sides_by_views();
     let steps = found.failures()[0].schedule.steps.len();
     assert!((7..=8).contains(&steps), "{found}");
 }

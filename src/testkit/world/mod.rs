@@ -21,7 +21,6 @@ use super::failure::Broken;
 use super::fingerprint::Fingerprint;
 use super::law::{Law, Laws};
 use super::seen::Orders;
-use super::source::Source;
 use super::step::Verb;
 use super::story::{Deed, Line, Story};
 use super::subject::Subject;
@@ -181,7 +180,7 @@ pub(crate) struct World<T: Subject> {
     ids: u32,
     /// Whether fingerprints of operations are needed.
     pub prints: bool,
-    /// Called before each call of the subject's code.
+    /// What was chosen and shown, if two runs are to be compared.
     pub trace: Option<Vec<Traced<T>>>,
 }
 
@@ -325,7 +324,7 @@ impl<T: Subject> World<T> {
     /// Draws from here on depend only on what has happened, so that leaving out a step without
     /// effect changes nothing.
     pub fn reseed(&mut self) {
-        let mut seed = Source::number(0).below(1);
+        let mut seed = 0_u64;
         for node in &self.nodes {
             seed = seed.wrapping_mul(31).wrapping_add(u64::from(node.done));
             seed = seed.wrapping_mul(31).wrapping_add(node.seen.len() as u64);

@@ -28,7 +28,7 @@ impl<T: Subject> World<T> {
             return Ok(None);
         }
         let changed = match step.verb {
-            Verb::Do => self.act(at, &mut Source::number(u64::from(a)))?,
+            Verb::Do => self.act(at, a)?,
             Verb::Merge => return self.merge(at, other),
             Verb::Sync => return self.sync(at, other),
             Verb::Pull => self.pull(at, a)?,
@@ -61,13 +61,12 @@ impl<T: Subject> World<T> {
         Ok(changed.then(|| vec![at]))
     }
 
-    /// A user does something.
-    pub fn act(&mut self, at: usize, source: &mut Source<'_>) -> Checked<bool> {
-        let mut source = std::mem::replace(source, Source::number(0));
+    /// A user does something; `choice` holds what.
+    fn act(&mut self, at: usize, choice: u32) -> Checked<bool> {
         let node = &self.nodes[at];
         // Unique per place and count, so that independent steps commute.
         let first = (u64::from(node.incarnation) << 40 | u64::from(node.done)) * 64 + at as u64;
-        source = source.with_unique(first * 8);
+        let mut source = Source::number(u64::from(choice)).with_unique(first * 8);
         let Some(op) = node.subject.choose(&mut source) else {
             return Ok(false);
         };
