@@ -142,6 +142,18 @@ impl Ledger {
         self.seals.iter().map(|(dot, seal)| (*dot, *seal))
     }
 
+    /// Whether all that `other` knows is known here.
+    pub(crate) fn includes(&self, other: &Ledger) -> bool {
+        let complete = &self.records.complete;
+        other.records.complete.intersection(complete) == other.records.complete
+            && other.seals.keys().all(|dot| self.seals.contains_key(dot))
+            && other
+                .records
+                .kills
+                .keys()
+                .all(|dot| self.records.kills.contains_key(dot))
+    }
+
     /// The known seals of `replica` beyond what `version` includes are dropped.
     pub(crate) fn is_within(&self, version: &Version) -> bool {
         self.records.complete.is_within(version)

@@ -66,7 +66,7 @@ impl<S: Replicated> Replica<S> {
         self.state
     }
 
-    /// A copy of this replica under another id. O(state).
+    /// A copy of this replica under another id. O(1): both share the state until one changes.
     ///
     /// The copy starts without waiting deltas. `id` must be new: a copy under a used id makes
     /// updates that others refuse with [`MergeError::IdentityReused`].
@@ -84,7 +84,8 @@ impl<S: Replicated> Replica<S> {
     /// is unchanged then.
     ///
     /// # Complexity
-    /// That of the edits, O(log n) each unless they say otherwise; the state is never copied.
+    /// That of the edits, O(log n) each unless they say otherwise; and one copy of the state, O(n), if
+    /// a clone or a fork still shares it.
     pub fn update<R>(
         &mut self,
         change: impl FnOnce(&mut S::Edit<'_>) -> Result<R, EditError>,
@@ -100,11 +101,11 @@ impl<S: Replicated> Replica<S> {
         &mut self,
         change: impl FnOnce(&mut S::Edit<'_>) -> Result<R, E>,
     ) -> Result<(R, Delta<S>), E> {
-        let counter = self.state.version.get(self.id).checked_add(1);
+        let counter = self.state.core.version.get(self.id).checked_add(1);
         let counter = counter.ok_or(EditError::CounterExhausted)?;
         let mut update = Update::new(Dot::new(self.id, counter));
         let mut guard = RollbackGuard {
-            value: &mut self.state.value,
+            value: &mut self.state.core_mut().value,
             armed: true,
         };
         let result = change(&mut guard.value.edit(&mut update))?;
@@ -164,12 +165,12 @@ impl<S: Replicated> Replica<S> {
     /// # Complexity
     /// See [`State::merge`].
     pub fn merge(&mut self, other: &State<S>) -> Result<Applied, MergeError> {
-        self.check_own(other.version.get(self.id))?;
+        self.check_own(other.core.version.get(self.id))?;
         self.state.merge(other)
     }
 
     fn check_own(&self, counter: u64) -> Result<(), MergeError> {
-        match counter <= self.state.version.get(self.id) {
+        match counter <= self.state.core.version.get(self.id) {
             true => Ok(()),
             false => Err(MergeError::IdentityReused { replica: self.id }),
         }

@@ -41,7 +41,7 @@ impl<S: Replicated> Replica<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn save(&self) -> Vec<u8> {
-        let ledger = &self.state.ledger;
+        let ledger = &self.state.core.ledger;
         let mut ids: BTreeSet<ReplicaId> = ledger.replicas().collect();
         ids.insert(self.id);
         let mut sections = frame(FrameKind::Save, ids.into_iter().collect())
@@ -157,10 +157,10 @@ fn decode_ledger<S: Replicated>(
     )?;
     let killed = records.all().ok_or(decoder.error(Kind::Inconsistent))?;
     let mut live = Names::new();
-    state.value.names(&killed.dots(), &mut live);
-    let past = killed.dots().is_within(&state.version);
+    state.core.value.names(&killed.dots(), &mut live);
+    let past = killed.dots().is_within(&state.core.version);
     decoder.require(past && live.is_disjoint(&killed), Kind::Inconsistent)?;
-    state.ledger.learn(&records, u64::MAX);
+    state.core_mut().ledger.learn(&records, u64::MAX);
     let mut before = None;
     let seals = decoder.count(10)?;
     decoder.require(seals <= SEALS_MAX, Kind::LimitExceeded)?;
@@ -170,9 +170,15 @@ fn decode_ledger<S: Replicated>(
         before = Some(dot);
         let mut seal = [0; 8];
         seal.copy_from_slice(decoder.raw(8)?);
-        state.ledger.note_seal(dot, u64::from_le_bytes(seal));
+        state
+            .core_mut()
+            .ledger
+            .note_seal(dot, u64::from_le_bytes(seal));
     }
-    decoder.require(state.ledger.is_within(&state.version), Kind::Inconsistent)
+    decoder.require(
+        state.core.ledger.is_within(&state.core.version),
+        Kind::Inconsistent,
+    )
 }
 
 fn decode_waiting<S: Replicated>(
@@ -189,7 +195,7 @@ fn decode_waiting<S: Replicated>(
         let first = delta.claims().iter().next();
         decoder.require(before <= first, Kind::NotCanonical)?;
         before = first;
-        state.waiting.insert(delta, &state.version);
+        state.waiting.insert(delta, &state.core.version);
     }
     decoder.require(state.waiting() == count, Kind::Inconsistent)
 }

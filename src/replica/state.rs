@@ -1,6 +1,7 @@
 //! A value under one version, without identity.
 
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
@@ -37,14 +38,22 @@ pub enum Applied {
 ///
 /// Beside the value it holds two caches that are no part of equality, digest or bytes: deltas that
 /// wait for their past, and a ledger of recent removals.
+///
+/// A clone shares all of it until one side changes, so a snapshot costs O(1), and the first change
+/// after it O(n).
 pub struct State<S: Replicated> {
+    pub(crate) core: Arc<Core<S>>,
+    pub(crate) waiting: Waiting<S>,
+    pub(crate) rejected: Vec<MergeError>,
+}
+
+/// What a state and its snapshots share.
+pub(crate) struct Core<S> {
     pub(crate) value: S,
     pub(crate) version: Version,
     pub(crate) heads: Dots,
     pub(crate) seals: BTreeMap<ReplicaId, u64>,
     pub(crate) ledger: Ledger,
-    pub(crate) waiting: Waiting<S>,
-    pub(crate) rejected: Vec<MergeError>,
 }
 
 /// At most this many errors of waiting deltas are kept for the caller.
@@ -54,24 +63,31 @@ impl<S: Replicated> State<S> {
     /// The state that includes nothing.
     pub fn new() -> State<S> {
         State {
-            value: S::empty(Place::Kept),
-            version: Version::new(),
-            heads: Dots::new(),
-            seals: BTreeMap::new(),
-            ledger: Ledger::default(),
+            core: Arc::new(Core {
+                value: S::empty(Place::Kept),
+                version: Version::new(),
+                heads: Dots::new(),
+                seals: BTreeMap::new(),
+                ledger: Ledger::default(),
+            }),
             waiting: Waiting::default(),
             rejected: Vec::new(),
         }
     }
 
+    /// To change it; what a snapshot shares is copied first.
+    pub(crate) fn core_mut(&mut self) -> &mut Core<S> {
+        Arc::make_mut(&mut self.core)
+    }
+
     /// The updates that are included.
     pub fn version(&self) -> &Version {
-        &self.version
+        &self.core.version
     }
 
     /// The maximal updates: those that no other included update has seen.
     pub fn heads(&self) -> &Dots {
-        &self.heads
+        &self.core.heads
     }
 
     /// A digest of the state bytes. O(state); compare versions first.
@@ -81,7 +97,7 @@ impl<S: Replicated> State<S> {
 
     /// A copy of the plain value that a user sees.
     pub fn view(&self) -> S::View {
-        self.value.view()
+        self.core.value.view()
     }
 
     /// How many deltas wait for their causal past.
@@ -112,7 +128,7 @@ impl<S: Replicated> State<S> {
 
     /// Forgets who removed what. Later answers are larger until new removals are recorded.
     pub fn drop_ledger(&mut self) {
-        self.ledger.forget();
+        self.core_mut().ledger.forget();
     }
 
     /// Takes the errors of deltas that had waited and turned out wrong when their turn came.
@@ -141,9 +157,9 @@ impl<S: Replicated> State<S> {
             return Ok(Applied::New);
         }
         let claims = delta.claims().clone();
-        self.waiting.insert(delta.clone(), &self.version);
+        self.waiting.insert(delta.clone(), &self.core.version);
         self.drain_mutual();
-        match claims.is_within(&self.version) {
+        match claims.is_within(&self.core.version) {
             true => Ok(Applied::New),
             false => Ok(Applied::Waiting(missing)),
         }
@@ -165,7 +181,7 @@ impl<S: Replicated> State<S> {
             return Ok(());
         }
         let gone = self.check_entries(delta)?;
-        match delta.claims.is_within(&self.version) {
+        match delta.claims.is_within(&self.core.version) {
             true => Ok(()),
             false => self.check_deaths(delta, gone).map(drop),
         }
@@ -177,11 +193,11 @@ impl<S: Replicated> State<S> {
     pub fn missing_for(&self, delta: &Delta<S>) -> Dots {
         let mut missing = Dots::new();
         // What is included has its past here, whatever else an answer names as its base.
-        if delta.claims.is_within(&self.version) {
+        if delta.claims.is_within(&self.core.version) {
             return missing;
         }
-        for (id, _, last) in delta.needs().beyond(&self.version).ranges() {
-            missing.add(id, self.version.get(id) + 1, last);
+        for (id, _, last) in delta.needs().beyond(&self.core.version).ranges() {
+            missing.add(id, self.core.version.get(id) + 1, last);
         }
         missing.difference(delta.claims())
     }
@@ -189,7 +205,7 @@ impl<S: Replicated> State<S> {
     /// Includes what waited for `new`, and what waited for that.
     fn drain(&mut self, mut new: Dots) {
         while !new.is_empty() {
-            let ready = self.waiting.take_ready(&new, &self.version);
+            let ready = self.waiting.take_ready(&new, &self.core.version);
             new = Dots::new();
             for delta in ready {
                 new.union_with(&self.integrate_waiting(&delta));
@@ -200,7 +216,7 @@ impl<S: Replicated> State<S> {
 
     /// Includes groups that need each other, as one step.
     fn drain_mutual(&mut self) {
-        let mut together = self.waiting.take_mutual(&self.version).into_iter();
+        let mut together = self.waiting.take_mutual(&self.core.version).into_iter();
         let Some(mut all) = together.next() else {
             return;
         };
@@ -257,55 +273,33 @@ impl<S: Replicated> State<S> {
         if counter == 0 {
             return Some(seal::FIRST);
         }
-        if counter == self.version.get(id) {
-            return self.seals.get(&id).copied();
+        if counter == self.core.version.get(id) {
+            return self.core.seals.get(&id).copied();
         }
-        self.ledger.seal(Dot::new(id, counter))
+        self.core.ledger.seal(Dot::new(id, counter))
     }
 
     /// The one join (R8), for a delta whose needs are met; returns the updates that are new.
     fn integrate(&mut self, delta: &Delta<S>) -> Result<Dots, MergeError> {
-        let new = delta.claims.beyond(&self.version);
+        let new = delta.claims.beyond(&self.core.version);
         let gone = self.check_entries(delta)?;
         if new.is_empty() {
             return Ok(new);
         }
         let dead = self.check_deaths(delta, gone)?;
-        self.value.kill(&dead);
-        self.value.adopt(delta.part.clone(), &self.version);
+        let core = self.core_mut();
+        core.value.kill(&dead);
+        core.value.adopt(delta.part.clone(), &core.version);
 
-        self.take_heads(&delta.heads, &delta.covers());
-        self.version.include(&delta.claims);
+        core.take_heads(&delta.heads, &delta.covers());
+        core.version.include(&delta.claims);
         for (&id, span) in &delta.seals {
             if new.of(id).is_some() {
-                self.seals.insert(id, span.after);
-                self.ledger
-                    .note_seal(Dot::new(id, self.version.get(id)), span.after);
+                core.note_seal(id, span.after);
             }
         }
-        self.ledger.learn(&delta.ledger, self.value.entries());
+        core.ledger.learn(&delta.ledger, core.value.entries());
         Ok(new)
-    }
-
-    /// The heads among the updates of the replicas in `dots`.
-    fn heads_of(&self, dots: &Dots) -> Dots {
-        let mut heads = Dots::new();
-        for id in dots.replicas() {
-            if let Some(runs) = self.heads.of(id) {
-                heads.put(id, runs.clone());
-            }
-        }
-        heads
-    }
-
-    /// Joins the heads with those of what covers `they_cover`, before its updates are included.
-    fn take_heads(&mut self, theirs: &Dots, they_cover: &Dots) {
-        let new = theirs.beyond(&self.version);
-        let heads = join_heads(&self.heads_of(they_cover), theirs, &new, they_cover);
-        for id in they_cover.replicas() {
-            let runs = heads.of(id).cloned();
-            self.heads.put(id, runs.unwrap_or_default());
-        }
     }
 
     /// Checks the heads after a join with what has these heads, covers and claims.
@@ -318,12 +312,12 @@ impl<S: Replicated> State<S> {
         they_cover: &Dots,
         they_claim: &Dots,
     ) -> Result<(), MergeError> {
-        let new = theirs.beyond(&self.version);
+        let new = theirs.beyond(&self.core.version);
         // The other heads stay, and are the last updates of their replicas as before.
-        let heads = join_heads(&self.heads_of(they_cover), theirs, &new, they_cover);
+        let heads = join_heads(&self.core.heads_of(they_cover), theirs, &new, they_cover);
         let last = |id| {
             let theirs = they_claim.of(id).and_then(|runs| runs.last());
-            self.version.get(id).max(theirs.unwrap_or(0))
+            self.core.version.get(id).max(theirs.unwrap_or(0))
         };
         let possible = |(id, runs): (ReplicaId, &Ranges)| runs.first() == Some(last(id));
         match !new.is_empty() && heads.by_replica().all(possible) {
@@ -336,12 +330,12 @@ impl<S: Replicated> State<S> {
     ///
     /// Returns those that are live here and that `delta` claims without listing them.
     fn check_entries(&self, delta: &Delta<S>) -> Result<Names, MergeError> {
-        let known = delta.claims.within(&self.version);
+        let known = delta.claims.within(&self.core.version);
         let mut held = Names::new();
-        self.value.names(&known, &mut held);
+        self.core.value.names(&known, &mut held);
         let listed = delta.live();
         let common = held.intersection(&listed);
-        let matching = self.value.check(&delta.part, &self.version)?;
+        let matching = self.core.value.check(&delta.part, &self.core.version)?;
         match matching == common.len() {
             true => Ok(held.difference(&listed)),
             false => Err(reused(&common)),
@@ -352,7 +346,7 @@ impl<S: Replicated> State<S> {
     fn check_deaths(&self, delta: &Delta<S>, gone: Names) -> Result<Names, MergeError> {
         for (replica, _, last) in delta.kills.also.dots().ranges() {
             let dot = Dot::new(replica, last);
-            if !self.version.contains(dot) {
+            if !self.core.version.contains(dot) {
                 return Err(MergeError::Invalid(Fault::KillsUnknown(dot)));
             }
         }
@@ -361,10 +355,10 @@ impl<S: Replicated> State<S> {
         let reach = delta.kills.reach();
         if !reach.is_empty() {
             let mut within = Names::new();
-            self.value.names(&reach, &mut within);
+            self.core.value.names(&reach, &mut within);
             dead.union_with(&delta.kills.among(&within));
         }
-        self.value.check_kill(&dead)?;
+        self.core.value.check_kill(&dead)?;
         Ok(dead)
     }
 
@@ -377,27 +371,37 @@ impl<S: Replicated> State<S> {
     /// O(n + m); O(r) if the versions are equal.
     pub fn merge(&mut self, other: &State<S>) -> Result<Applied, MergeError> {
         self.check_merge(other)?;
-        let new = other.version.difference(&self.version);
+        let new = other.core.version.difference(&self.core.version);
         if new.is_empty() {
             return Ok(Applied::Duplicate);
         }
-        self.value.join(&self.version, &other.value, &other.version);
+        // The state is a function of the version: where all is included, theirs is the join.
+        let forward = other.core.version.includes(&self.core.version)
+            && other.core.ledger.includes(&self.core.ledger);
+        match forward {
+            true => self.core = Arc::clone(&other.core),
+            false => self.join(other, &new),
+        }
+        self.drain(new);
+        Ok(Applied::New)
+    }
 
-        self.take_heads(&other.heads, &Dots::from(&other.version));
-        self.version.join(&other.version);
+    fn join(&mut self, other: &State<S>, new: &Dots) {
+        let core = self.core_mut();
+        core.value
+            .join(&core.version, &other.core.value, &other.core.version);
+
+        core.take_heads(&other.core.heads, &Dots::from(&other.core.version));
+        core.version.join(&other.core.version);
         for id in new.replicas() {
-            if let Some(seal) = other.seals.get(&id) {
-                self.seals.insert(id, *seal);
-                self.ledger
-                    .note_seal(Dot::new(id, other.version.get(id)), *seal);
+            if let Some(seal) = other.core.seals.get(&id) {
+                core.note_seal(id, *seal);
             }
         }
         // Which entries are dead is known now, but not who killed them (H8): only what the other
         // side knows exactly is taken over.
-        let records = other.ledger.records.restrict(&new);
-        self.ledger.learn(&records, self.value.entries());
-        self.drain(new);
-        Ok(Applied::New)
+        let records = other.core.ledger.records.restrict(new);
+        core.ledger.learn(&records, core.value.entries());
     }
 
     /// Checks that [`merge`](State::merge) would take `other`.
@@ -408,46 +412,58 @@ impl<S: Replicated> State<S> {
     /// # Complexity
     /// As [`merge`](State::merge).
     pub fn check_merge(&self, other: &State<S>) -> Result<(), MergeError> {
-        self.check_common_seals(other)?;
-        if self.version == other.version {
+        if Arc::ptr_eq(&self.core, &other.core) {
             return Ok(());
         }
-        if !self.version.includes(&other.version) {
-            let claims = Dots::from(&other.version);
-            self.check_heads(&other.heads, &claims, &claims)?;
+        let all_known = self.check_common_seals(other)?;
+        let nothing_new = self.core.version.includes(&other.core.version);
+        // What is known to be the same history brings nothing, whatever is in it.
+        if nothing_new && all_known || self.core.version == other.core.version {
+            return Ok(());
+        }
+        if !nothing_new {
+            let claims = Dots::from(&other.core.version);
+            self.check_heads(&other.core.heads, &claims, &claims)?;
         }
         self.check_states(other)
     }
 
     /// R39 c and d: where both know a seal of a replica, it is the same.
-    fn check_common_seals(&self, other: &State<S>) -> Result<(), MergeError> {
-        for (id, theirs) in other.version.iter() {
-            let counter = theirs.min(self.version.get(id));
-            if let (Some(a), Some(b)) = (self.seal_at(id, counter), other.seal_at(id, counter))
-                && a != b
-            {
-                return Err(MergeError::IdentityReused { replica: id });
+    ///
+    /// Returns whether both know the seals of all that both include.
+    fn check_common_seals(&self, other: &State<S>) -> Result<bool, MergeError> {
+        let mut all_known = true;
+        for (id, theirs) in other.core.version.iter() {
+            let counter = theirs.min(self.core.version.get(id));
+            match (self.seal_at(id, counter), other.seal_at(id, counter)) {
+                (Some(a), Some(b)) if a != b => {
+                    return Err(MergeError::IdentityReused { replica: id });
+                }
+                (Some(_), Some(_)) => {}
+                _ => all_known = false,
             }
         }
-        Ok(())
+        Ok(all_known)
     }
 
     /// Entries live on both sides must be the same at the same place.
     fn check_states(&self, other: &State<S>) -> Result<(), MergeError> {
-        let matching = self
-            .value
-            .check_join(&self.version, &other.value, &other.version)?;
-        let both = Dots::from(&self.version.meet(&other.version));
+        let matching = self.core.value.check_join(
+            &self.core.version,
+            &other.core.value,
+            &other.core.version,
+        )?;
+        let both = Dots::from(&self.core.version.meet(&other.core.version));
         let (mut mine, mut theirs) = (Names::new(), Names::new());
-        self.value.names(&both, &mut mine);
-        other.value.names(&both, &mut theirs);
+        self.core.value.names(&both, &mut mine);
+        other.core.value.names(&both, &mut theirs);
         let common = mine.intersection(&theirs);
         if matching != common.len() {
             return Err(reused(&common));
         }
-        self.value.check_kill(&mine.difference(&theirs))?;
+        self.core.value.check_kill(&mine.difference(&theirs))?;
         // What is theirs alone is dead here, which a sequence does not know either.
-        other.value.check_kill(&theirs.difference(&mine))
+        other.core.value.check_kill(&theirs.difference(&mine))
     }
 
     /// What a peer with `version` lacks: empty if it lacks nothing.
@@ -462,15 +478,15 @@ impl<S: Replicated> State<S> {
     /// # Complexity
     /// O(answer * log n) if exact, O(n) otherwise.
     pub fn delta_since(&self, version: &Version) -> Delta<S> {
-        let claims = self.version.difference(version);
+        let claims = self.core.version.difference(version);
         if claims.is_empty() {
             return Delta::empty();
         }
-        let after = Dots::from(&version.meet(&self.version));
-        let ledger = self.ledger.records.restrict(&claims).readable();
+        let after = Dots::from(&version.meet(&self.core.version));
+        let ledger = self.core.ledger.records.restrict(&claims).readable();
         let kills = exact_kills(&ledger, &claims).unwrap_or_else(|| self.fallback(&after));
         let span = |id: ReplicaId| {
-            let after = self.seals.get(&id).copied().unwrap_or(seal::FIRST);
+            let after = self.core.seals.get(&id).copied().unwrap_or(seal::FIRST);
             (
                 id,
                 SealSpan {
@@ -482,8 +498,8 @@ impl<S: Replicated> State<S> {
         Delta {
             original: false,
             seals: claims.replicas().map(span).collect(),
-            part: self.value.part(&claims),
-            heads: self.heads.clone(),
+            part: self.core.value.part(&claims),
+            heads: self.core.heads.clone(),
             after,
             kills,
             ledger,
@@ -494,7 +510,7 @@ impl<S: Replicated> State<S> {
     /// The complement of what is live among `known`.
     fn fallback(&self, known: &Dots) -> Kills {
         let mut except = Names::new();
-        self.value.names(known, &mut except);
+        self.core.value.names(known, &mut except);
         Kills {
             all_of: known.clone(),
             except,
@@ -505,22 +521,22 @@ impl<S: Replicated> State<S> {
     /// Makes an update as replica `id`, whose dot is `dot`: see [`Replica::update`].
     pub(crate) fn publish(&mut self, update: crate::kernel::Update) -> Option<Delta<S>> {
         let dot = update.dot();
-        let part = self.value.publish(&update);
+        let core = self.core_mut();
+        let part = core.value.publish(&update);
         let killed = update.into_killed();
         if part.is_empty() && killed.is_empty() {
             return None;
         }
-        let before = self.seals.get(&dot.replica).copied().unwrap_or(seal::FIRST);
-        let mut seen = core::mem::replace(&mut self.heads, Dots::from(dot));
+        let before = core.seals.get(&dot.replica).copied().unwrap_or(seal::FIRST);
+        let mut seen = core::mem::replace(&mut core.heads, Dots::from(dot));
         if dot.counter > 1 {
             seen = seen.difference(&Dots::from(Dot::new(dot.replica, dot.counter - 1)));
         }
         let after = seal::next(before, dot, &seen, &part, &killed);
-        self.version.raise(dot.replica, dot.counter);
-        self.seals.insert(dot.replica, after);
-        self.ledger.note_seal(dot, after);
+        core.version.raise(dot.replica, dot.counter);
+        core.note_seal(dot.replica, after);
         let records = Records::one(dot, &killed);
-        self.ledger.learn(&records, self.value.entries());
+        core.ledger.learn(&records, core.value.entries());
         Some(Delta {
             original: true,
             claims: Dots::from(dot),
@@ -539,16 +555,10 @@ impl<S: Replicated> State<S> {
         })
     }
 
-    /// A copy with the same caches but nothing waiting.
+    /// The same with the same caches but nothing waiting. O(1).
     pub(crate) fn duplicate(&self) -> State<S> {
-        let mut value = S::empty(Place::Kept);
-        value.join(&Version::new(), &self.value, &self.version);
         State {
-            value,
-            version: self.version.clone(),
-            heads: self.heads.clone(),
-            seals: self.seals.clone(),
-            ledger: self.ledger.clone(),
+            core: Arc::clone(&self.core),
             waiting: Waiting::default(),
             rejected: Vec::new(),
         }
@@ -572,6 +582,50 @@ fn reused(common: &Names) -> MergeError {
     }
 }
 
+impl<S: Replicated> Core<S> {
+    /// The heads among the updates of the replicas in `dots`.
+    fn heads_of(&self, dots: &Dots) -> Dots {
+        let mut heads = Dots::new();
+        for id in dots.replicas() {
+            if let Some(runs) = self.heads.of(id) {
+                heads.put(id, runs.clone());
+            }
+        }
+        heads
+    }
+
+    /// Joins the heads with those of what covers `they_cover`, before its updates are included.
+    fn take_heads(&mut self, theirs: &Dots, they_cover: &Dots) {
+        let new = theirs.beyond(&self.version);
+        let heads = join_heads(&self.heads_of(they_cover), theirs, &new, they_cover);
+        for id in they_cover.replicas() {
+            let runs = heads.of(id).cloned();
+            self.heads.put(id, runs.unwrap_or_default());
+        }
+    }
+
+    /// The last update of `id` that is included leads to `seal`.
+    fn note_seal(&mut self, id: ReplicaId, seal: u64) {
+        self.seals.insert(id, seal);
+        self.ledger
+            .note_seal(Dot::new(id, self.version.get(id)), seal);
+    }
+}
+
+impl<S: Replicated> Clone for Core<S> {
+    fn clone(&self) -> Core<S> {
+        let mut value = S::empty(Place::Kept);
+        value.join(&Version::new(), &self.value, &self.version);
+        Core {
+            value,
+            version: self.version.clone(),
+            heads: self.heads.clone(),
+            seals: self.seals.clone(),
+            ledger: self.ledger.clone(),
+        }
+    }
+}
+
 impl<S: Replicated> Default for State<S> {
     fn default() -> State<S> {
         State::new()
@@ -583,7 +637,7 @@ impl<S: Replicated> Clone for State<S> {
         let mut copy = self.duplicate();
         self.waiting
             .iter()
-            .for_each(|delta| copy.waiting.insert(delta.clone(), &copy.version));
+            .for_each(|delta| copy.waiting.insert(delta.clone(), &copy.core.version));
         copy
     }
 }
@@ -591,7 +645,8 @@ impl<S: Replicated> Clone for State<S> {
 /// Equal versions and equal bytes.
 impl<S: Replicated> PartialEq for State<S> {
     fn eq(&self, other: &State<S>) -> bool {
-        self.version == other.version && self.to_bytes() == other.to_bytes()
+        Arc::ptr_eq(&self.core, &other.core)
+            || self.core.version == other.core.version && self.to_bytes() == other.to_bytes()
     }
 }
 
@@ -601,7 +656,7 @@ impl<S: Replicated> Deref for State<S> {
     type Target = S;
 
     fn deref(&self) -> &S {
-        &self.value
+        &self.core.value
     }
 }
 
@@ -611,7 +666,7 @@ where
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("State")
-            .field("version", &self.version)
+            .field("version", &self.core.version)
             .field("view", &self.view())
             .field("waiting", &self.waiting())
             .finish()

@@ -65,19 +65,20 @@ impl<S: Replicated> State<S> {
     pub fn to_bytes(&self) -> Vec<u8> {
         frame(
             FrameKind::State,
-            self.version.iter().map(|(id, _)| id).collect(),
+            self.core.version.iter().map(|(id, _)| id).collect(),
         )
         .section(CLOCKS, |e| {
             e.table();
-            e.version(&self.version);
-            e.dots(&self.heads);
-            self.seals
+            e.version(&self.core.version);
+            e.dots(&self.core.heads);
+            self.core
+                .seals
                 .values()
                 .for_each(|seal| e.raw(&seal.to_le_bytes()));
         })
         .section(CONTENT, |e| {
             e.byte(S::KIND as u8);
-            self.value.encode(e);
+            self.core.value.encode(e);
         })
         .finish()
     }
@@ -107,21 +108,22 @@ impl<S: Replicated> State<S> {
 
     fn decode_clocks(&mut self, decoder: &mut Decoder<'_>) -> Result<()> {
         decoder.table()?;
-        self.version = decoder.version()?;
-        self.heads = decoder.dots()?;
-        decoder.require(self.heads.is_within(&self.version), Kind::Inconsistent)?;
+        let core = self.core_mut();
+        core.version = decoder.version()?;
+        core.heads = decoder.dots()?;
+        decoder.require(core.heads.is_within(&core.version), Kind::Inconsistent)?;
         decoder.require(
-            self.heads.is_empty() == self.version.is_empty(),
+            core.heads.is_empty() == core.version.is_empty(),
             Kind::Inconsistent,
         )?;
-        for (id, _) in self.version.iter() {
+        for (id, _) in core.version.iter() {
             let mut seal = [0; 8];
             seal.copy_from_slice(decoder.raw(8)?);
-            self.seals.insert(id, u64::from_le_bytes(seal));
+            core.seals.insert(id, u64::from_le_bytes(seal));
             // A replica's updates follow each other, so only its last can be a head.
-            let heads = self.heads.of(id).map_or(0, |runs| runs.len());
-            let last = self.heads.of(id).and_then(|runs| runs.last());
-            let is_last = last.is_none_or(|last| last == self.version.get(id));
+            let heads = core.heads.of(id).map_or(0, |runs| runs.len());
+            let last = core.heads.of(id).and_then(|runs| runs.last());
+            let is_last = last.is_none_or(|last| last == core.version.get(id));
             decoder.require(heads <= 1 && is_last, Kind::Inconsistent)?;
         }
         Ok(())
@@ -129,11 +131,12 @@ impl<S: Replicated> State<S> {
 
     fn decode_content(&mut self, decoder: &mut Decoder<'_>) -> Result<()> {
         decoder.shape(S::KIND)?;
-        self.value = decoder.deeper(|d| S::decode(d, Place::Kept))?;
+        let core = self.core_mut();
+        core.value = decoder.deeper(|d| S::decode(d, Place::Kept))?;
         let mut names = Names::new();
-        self.value.names(&Dots::from(&self.version), &mut names);
+        core.value.names(&Dots::from(&core.version), &mut names);
         // Fewer if an entry's update is not included or one name stands twice.
-        decoder.require(names.len() == self.value.entries(), Kind::Inconsistent)
+        decoder.require(names.len() == core.value.entries(), Kind::Inconsistent)
     }
 }
 

@@ -182,26 +182,34 @@ pub(crate) struct Event<Op> {
 /// All operations of an execution, in the order in which they were done.
 #[derive(Debug)]
 pub(crate) struct Log<Op> {
-    events: Vec<Rc<Event<Op>>>,
+    events: Rc<Vec<Rc<Event<Op>>>>,
+    /// The sum of their fingerprints.
+    print: u128,
 }
 
 impl<Op> Clone for Log<Op> {
     fn clone(&self) -> Log<Op> {
         Log {
-            events: self.events.clone(),
+            events: Rc::clone(&self.events),
+            print: self.print,
         }
     }
 }
 
 impl<Op: fmt::Debug> Log<Op> {
-    pub const fn new() -> Log<Op> {
-        Log { events: Vec::new() }
+    pub fn new() -> Log<Op> {
+        Log {
+            events: Rc::default(),
+            print: 0,
+        }
     }
 
     /// Adds an operation and returns its number.
     pub fn push(&mut self, event: Event<Op>) -> usize {
-        self.events.push(Rc::new(event));
-        self.events.len() - 1
+        self.print = self.print.wrapping_add(event.print);
+        let events = Rc::make_mut(&mut self.events);
+        events.push(Rc::new(event));
+        events.len() - 1
     }
 
     pub fn len(&self) -> usize {
@@ -214,6 +222,11 @@ impl<Op: fmt::Debug> Log<Op> {
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Event<Op>> {
         self.events.iter().map(|event| &**event)
+    }
+
+    /// The fingerprint of all of them, whatever their order.
+    pub fn print_of_all(&self) -> u128 {
+        self.print
     }
 
     /// The fingerprint of a set of events, whatever their numbers.

@@ -22,7 +22,7 @@ use super::step::{Step, Verb};
 use super::subject::{
     Collecting, DeltaBased, OpBased, Persisted, Specified, StateBased, Subject, Verdict, Versioned,
 };
-use super::world::{Effort, World};
+use super::world::{Effort, Memo, World};
 
 /// Of how many new states one is brought to its end, to see whether all replicas become equal.
 const SETTLE_EVERY: u128 = 16;
@@ -178,6 +178,7 @@ impl<T: Subject> Search<T> {
         }
         let mut world = World::new(Rc::clone(&self.can), self.settings.replicas, self.effort);
         world.prints = true;
+        world.memo = Some(Rc::new(Memo::default()));
         self.visited.insert(world.print());
         self.reached.push(Reached {
             before: 0,
@@ -277,12 +278,13 @@ impl<T: Subject> Search<T> {
         pulse: &Pulse,
     ) -> Result<Option<World<T>>, End> {
         let mut child = world.fork();
-        let mut is_new = false;
+        let (mut is_new, mut print) = (false, 0);
         let result = guarded(|| {
             let Some(changed) = child.perform(step)? else {
                 return Ok(());
             };
-            is_new = self.visited.insert(child.print());
+            print = child.print();
+            is_new = self.visited.insert(print);
             match is_new {
                 true => child.check_step(step.verb, &changed),
                 false => Ok(()),
@@ -295,7 +297,7 @@ impl<T: Subject> Search<T> {
             return Ok(None);
         }
         self.report.coverage.add(&child.coverage);
-        if child.print().is_multiple_of(SETTLE_EVERY) {
+        if print.is_multiple_of(SETTLE_EVERY) {
             let mut end = child.fork();
             pulse.beat();
             if let Err(broken) = guarded(|| end.settle()) {

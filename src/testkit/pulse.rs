@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::panic;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
@@ -20,9 +20,12 @@ const GLANCE: Duration = Duration::from_millis(25);
 /// Where an engine is, for who watches it.
 #[derive(Default)]
 pub(crate) struct Pulse {
+    /// Grows with every step of any run.
     steps: AtomicU64,
     stop: AtomicBool,
-    at: Mutex<Option<(Schedule, usize)>>,
+    at: Mutex<Option<Schedule>>,
+    /// The number of the step that the present run is in.
+    reached: AtomicUsize,
     /// The step that is tried after the schedule, in an exhaustive search.
     tried: Mutex<Option<Step>>,
 }
@@ -30,25 +33,21 @@ pub(crate) struct Pulse {
 impl Pulse {
     /// A step is about to be performed.
     pub fn beat(&self) {
-        self.steps.fetch_add(1, Ordering::Relaxed);
+        // Only the engine's thread writes it.
+        let steps = self.steps.load(Ordering::Relaxed);
+        self.steps.store(steps + 1, Ordering::Relaxed);
     }
 
     /// The run of `schedule` begins.
     pub fn begins(&self, schedule: &Schedule) {
-        self.set(Some((schedule.clone(), 0)));
+        *self.at.lock().unwrap_or_else(PoisonError::into_inner) = Some(schedule.clone());
+        self.reached.store(0, Ordering::Relaxed);
     }
 
     /// The step with this number, from 1, begins.
     pub fn reaches(&self, step: usize) {
         self.beat();
-        let mut at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, reached)) = &mut *at {
-            *reached = step;
-        }
-    }
-
-    fn set(&self, at: Option<(Schedule, usize)>) {
-        *self.at.lock().unwrap_or_else(PoisonError::into_inner) = at;
+        self.reached.store(step, Ordering::Relaxed);
     }
 
     /// `step` is tried after the schedule that was named last.
@@ -65,11 +64,12 @@ impl Pulse {
     /// The schedule of the present run up to the step it is in.
     fn reached(&self) -> Option<Schedule> {
         let at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
-        at.as_ref().map(|(schedule, step)| {
+        at.as_ref().map(|schedule| {
             let mut schedule = schedule.clone();
             let tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
             if tried.is_none() {
-                schedule.steps.truncate(*step);
+                let reached = self.reached.load(Ordering::Relaxed);
+                schedule.steps.truncate(reached);
             }
             schedule.steps.extend(*tried);
             schedule

@@ -85,8 +85,10 @@ impl<'a, Op: Debug> Seen<'a, Op> {
                 part: 0,
             }
         };
+        let mut all = Vec::with_capacity(events.len());
+        all.extend(events.iter().map(visible));
         Seen {
-            visible: events.iter().map(visible).collect(),
+            visible: all,
             pasts: log,
             orders,
         }

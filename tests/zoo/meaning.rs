@@ -132,11 +132,23 @@ pub fn one_of_the_last(seen: &Seen<'_, u8>, got: &Option<u8>) -> Verdict {
 /// The value of a write with the longest chain of writes before it.
 pub fn latest(seen: &Seen<'_, u8>, got: &Option<u8>) -> Verdict {
     let mut times: Vec<u32> = Vec::with_capacity(seen.len());
+    // The largest of the times up to each place, so that the search backwards ends early.
+    let mut most: Vec<u32> = Vec::with_capacity(seen.len());
     for one in seen.iter() {
-        let before = seen.iter().zip(&times);
-        let before = before.filter(|(two, _)| seen.happened_before(two, one));
-        let time = 1 + before.map(|(_, time)| *time).max().unwrap_or(0);
-        times.push(time);
+        let mut before = 0;
+        for (place, two) in seen.iter().enumerate().take(times.len()).rev() {
+            if before >= most[place] {
+                break;
+            }
+            if times[place] > before && seen.happened_before(two, one) {
+                before = times[place];
+            }
+        }
+        times.push(before + 1);
+        most.push(
+            most.last()
+                .map_or(before + 1, |most| *most.max(&(before + 1))),
+        );
     }
     let last = times.iter().max();
     let mut winners = seen

@@ -21,23 +21,30 @@ impl<T: Subject> World<T> {
             return Ok(());
         };
         if self.effort.every <= 1 {
-            let others = self
-                .others(at)
-                .filter_map(|node| self.without_waiting(node));
-            let others: Vec<Rc<Node<T>>> = others.collect();
-            for (place, y) in others.iter().enumerate() {
-                let z = &others[(place + 1) % others.len()];
-                let result = self.check_three(at, x, y, z);
-                self.named(result, at, [x, y, z])?;
-            }
+            self.check_present(at, x)?;
         }
         if self.effort.history {
             let (y, z) = (self.some_state(at), self.some_state(at));
             if let (Some(y), Some(z)) = (self.without_waiting(&y), self.without_waiting(&z)) {
-                let result = self.check_three(at, x, &y, &z);
+                let result = self.check_three(at, x, &y, &z, true);
                 self.named(result, at, [x, &y, &z])?;
             }
             self.sample(x);
+        }
+        Ok(())
+    }
+
+    /// The same laws for the states that exist now.
+    fn check_present(&mut self, at: usize, x: &Rc<Node<T>>) -> Checked {
+        let others = self.nodes.iter().enumerate();
+        let others = others.filter(|(place, node)| *place != at && !node.down);
+        let others = others.filter_map(|(place, node)| Some((place, self.without_waiting(node)?)));
+        let others: Vec<(usize, Rc<Node<T>>)> = others.collect();
+        for (number, (place, y)) in others.iter().enumerate() {
+            let (_, z) = &others[(number + 1) % others.len()];
+            let new = self.is_new(&[at, *place]);
+            let result = self.check_three(at, x, y, z, new);
+            self.named(result, at, [x, y, z])?;
         }
         Ok(())
     }
@@ -133,33 +140,45 @@ impl<T: Subject> World<T> {
         })
     }
 
+    /// The laws about `x` and `y`, if they are new together, and those that take `z`, too.
     fn check_three(
         &mut self,
         at: usize,
         x: &Rc<Node<T>>,
         y: &Rc<Node<T>>,
         z: &Rc<Node<T>>,
+        new: bool,
     ) -> Checked {
         let (a, b, c) = (&x.subject, &y.subject, &z.subject);
         let xy = self.joined(at, a, b)?;
-        let yx = self.joined(at, b, a)?;
-        self.must_be(
-            Law::J1,
-            at,
-            &xy,
-            &yx,
-            "x joined with y, and y joined with x",
-        )?;
-        let xx = self.joined(at, a, a)?;
-        self.must_be(Law::J3, at, &xx, a, "x joined with itself, and x")?;
-        let again = self.joined(at, &xy, b)?;
-        self.must_be(Law::J5, at, &again, &xy, "x joined with y twice, and once")?;
-        let grown = self.joined(at, a, &xy)?;
-        self.must_be(Law::J6, at, &grown, &xy, "x is not within x joined with y")?;
+        if new {
+            self.check_two(at, x, y, &xy)?;
+        }
         let left = self.joined(at, &xy, c)?;
         let yz = self.joined(at, b, c)?;
         let right = self.joined(at, a, &yz)?;
         self.must_be(Law::J2, at, &left, &right, "(x, y), z and x, (y, z)")?;
+        let both = x.seen.union(&y.seen);
+        if both.is_subset(&z.seen) {
+            self.must_be(Law::J7, at, &left, c, "z has seen all that x and y have")?;
+        }
+        if self.wants(Law::J8) && !self.collected && self.same(a, b) {
+            self.check_equal_states(at, x, y, z)?;
+        }
+        self.check_third_party(at, x, y, z)
+    }
+
+    /// The laws about `x` and `y`, and about `x` alone.
+    fn check_two(&mut self, at: usize, x: &Rc<Node<T>>, y: &Rc<Node<T>>, xy: &T) -> Checked {
+        let (a, b) = (&x.subject, &y.subject);
+        let yx = self.joined(at, b, a)?;
+        self.must_be(Law::J1, at, xy, &yx, "x joined with y, and y joined with x")?;
+        let xx = self.joined(at, a, a)?;
+        self.must_be(Law::J3, at, &xx, a, "x joined with itself, and x")?;
+        let again = self.joined(at, xy, b)?;
+        self.must_be(Law::J5, at, &again, xy, "x joined with y twice, and once")?;
+        let grown = self.joined(at, a, xy)?;
+        self.must_be(Law::J6, at, &grown, xy, "x is not within x joined with y")?;
         if self.wants(Law::J4) {
             let empty = T::new(x.id);
             let x_empty = self.joined(at, a, &empty)?;
@@ -171,20 +190,13 @@ impl<T: Subject> World<T> {
                 "x joined with an empty replica, and x",
             )?;
         }
-        let both = x.seen.union(&y.seen);
-        if both.is_subset(&z.seen) {
-            self.must_be(Law::J7, at, &left, c, "z has seen all that x and y have")?;
-        }
-        if self.wants(Law::J8) && self.same(a, b) && !self.collected {
-            self.check_equal_states(at, x, y, z)?;
-        }
         let mut via = x.via;
         via.add(y.via);
         via.add(Via::STATE);
         if self.wants(Law::S2) {
-            self.check_made(Law::S2, at, &xy, &both, via)?;
+            self.check_made(Law::S2, at, xy, &x.seen.union(&y.seen), via)?;
         }
-        self.check_answers(at, x, y, z)
+        self.check_answers(at, x, y)
     }
 
     /// Equal states show the same and do the same.
@@ -209,8 +221,8 @@ impl<T: Subject> World<T> {
         )
     }
 
-    /// An answer is as good as the whole state, also for whom it was not meant.
-    fn check_answers(&mut self, at: usize, x: &Node<T>, y: &Node<T>, z: &Node<T>) -> Checked {
+    /// An answer is as good as the whole state.
+    fn check_answers(&mut self, at: usize, x: &Node<T>, y: &Node<T>) -> Checked {
         let Some(table) = self.can.delta else {
             return Ok(());
         };
@@ -231,16 +243,24 @@ impl<T: Subject> World<T> {
                 self.must_be(Law::D4, at, &after, b, "y after what x knows beyond itself")?;
             }
         }
-        let needs = x.seen.intersection(&y.seen);
-        if self.wants(Law::N4) && needs.is_subset(&z.seen) {
-            let after = self.absorbed(at, Law::N4, &z.subject, &*answer)?;
-            let seen = z.seen.union(&x.seen.difference(&y.seen));
-            let mut via = z.via;
-            via.add(x.via);
-            via.add(Via::DELTA);
-            self.check_made(Law::N4, at, &after, &seen, via)?;
-        }
         self.check_forgetful(at, x, y, &xy)
+    }
+
+    /// The answer of `x` to `y` is right for `z` too, for whom it was not meant.
+    fn check_third_party(&mut self, at: usize, x: &Node<T>, y: &Node<T>, z: &Node<T>) -> Checked {
+        let Some(table) = self.can.delta.filter(|_| self.wants(Law::N4)) else {
+            return Ok(());
+        };
+        if !x.seen.intersection(&y.seen).is_subset(&z.seen) {
+            return Ok(());
+        }
+        let answer = (table.since)(&x.subject, &*(table.seen)(&y.subject));
+        let after = self.absorbed(at, Law::N4, &z.subject, &*answer)?;
+        let seen = z.seen.union(&x.seen.difference(&y.seen));
+        let mut via = z.via;
+        via.add(x.via);
+        via.add(Via::DELTA);
+        self.check_made(Law::N4, at, &after, &seen, via)
     }
 
     /// The answer of one that has dropped its records of removals is as good.

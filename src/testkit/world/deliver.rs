@@ -194,7 +194,7 @@ impl<T: Subject> World<T> {
 
     fn post(&mut self, from: usize, parcel: Rc<Parcel<T>>) -> bool {
         let letter = (from as u32, self.sent[from]);
-        self.sent[from] += 1;
+        Rc::make_mut(&mut self.sent)[from] += 1;
         let payload = parcel.payload;
         self.mail.push((letter, parcel));
         self.tell(|| Deed::Sent {

@@ -18,6 +18,20 @@ impl<T: Subject> World<T> {
             return Ok(());
         }
         let node = Rc::clone(&self.nodes[at]);
+        if self.is_new(&[at]) {
+            self.check_one(at, &node, verb)?;
+        }
+        if !self.effort.history {
+            self.check_others(at, &node)?;
+        }
+        match self.costly() {
+            true => self.check_several(at, &node),
+            false => Ok(()),
+        }
+    }
+
+    /// The laws about one replica.
+    fn check_one(&mut self, at: usize, node: &Node<T>, verb: Verb) -> Checked {
         if self.wants(Law::I1) {
             node.subject
                 .invariant()
@@ -25,14 +39,19 @@ impl<T: Subject> World<T> {
         }
         let view = node.subject.view();
         self.trace_state(&node.subject);
-        self.check_view(at, &node, &view, verb)?;
-        self.check_version(at, &node)?;
-        self.check_canon(at, &node, view)?;
-        if self.costly() {
-            self.check_bytes(at, &node)?;
-            self.check_several(at, &node)?;
+        let known = self.canon.get(&node.seen);
+        // What was judged once as what these operations mean is right again.
+        if known.is_none_or(|canon| canon.view != view) {
+            self.check_view(at, node, &view, verb)?;
         }
-        Ok(())
+        self.check_version(at, node)?;
+        if self.effort.history {
+            self.check_canon(at, node, view)?;
+        }
+        match self.costly() {
+            true => self.check_bytes(at, node),
+            false => Ok(()),
+        }
     }
 
     fn trace_state(&mut self, subject: &T) {
@@ -97,9 +116,6 @@ impl<T: Subject> World<T> {
 
     /// Replicas that have seen the same are equal, at all times.
     fn check_canon(&mut self, at: usize, node: &Node<T>, view: T::View) -> Checked {
-        if !self.effort.history {
-            return self.check_others(at, node, &view);
-        }
         if let Some(canon) = self.canon.get(&node.seen) {
             let same = match &canon.state {
                 Kept::Bytes(bytes) => self
@@ -128,20 +144,15 @@ impl<T: Subject> World<T> {
     }
 
     /// The same among the replicas that exist now.
-    fn check_others(&self, at: usize, node: &Node<T>, view: &T::View) -> Checked {
+    fn check_others(&self, at: usize, node: &Node<T>) -> Checked {
         for (place, other) in self.nodes.iter().enumerate() {
             if place == at || other.down || other.seen != node.seen {
                 continue;
             }
+            let (view, their_view) = (node.subject.view(), other.subject.view());
             let same = self.same(&other.subject, &node.subject);
             let theirs = || format!("{:?}", other.subject);
-            self.compare(
-                at,
-                node,
-                view,
-                (&other.subject.view(), same, other.via),
-                theirs,
-            )?;
+            self.compare(at, node, &view, (&their_view, same, other.via), theirs)?;
         }
         Ok(())
     }
@@ -196,12 +207,15 @@ impl<T: Subject> World<T> {
         via: Via,
     ) -> Checked {
         let view = subject.view();
-        if let Some(mut wrong) = self.judge(seen, &view) {
+        let known = self.canon.get(seen);
+        if known.is_none_or(|canon| canon.view != view)
+            && let Some(mut wrong) = self.judge(seen, &view)
+        {
             wrong.law = law;
             wrong.at = Some(at);
             return Err(wrong);
         }
-        let Some(canon) = self.canon.get(seen) else {
+        let Some(canon) = known else {
             return Ok(());
         };
         let only_views = canon.via.has(Via::COLLECTED) || via.has(Via::COLLECTED) || self.collected;

@@ -5,12 +5,14 @@ mod codec;
 mod deliver;
 mod faults;
 mod laws;
+mod memo;
 mod parcel;
 mod perform;
 mod print;
 mod settle;
 mod versioned;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -26,6 +28,7 @@ use super::story::{Deed, Line, Story};
 use super::subject::Subject;
 use crate::clock::ReplicaId;
 use crate::env::SplitMix64;
+pub(crate) use memo::Memo;
 pub(crate) use parcel::{Cargo, Parcel};
 
 /// Replicas beyond this number do not join.
@@ -85,6 +88,8 @@ pub(crate) struct Node<T: Subject> {
     pub saved: Option<Rc<Saved>>,
     pub down: bool,
     pub via: Via,
+    /// Its fingerprint, once it was asked for.
+    print: Cell<Option<u128>>,
 }
 
 /// What a replica stored.
@@ -106,6 +111,7 @@ impl<T: Subject> Node<T> {
             saved: None,
             down: false,
             via: Via::default(),
+            print: Cell::new(None),
         }
     }
 
@@ -120,6 +126,7 @@ impl<T: Subject> Node<T> {
             saved: self.saved.clone(),
             down: self.down,
             via: self.via,
+            print: Cell::new(None),
         }
     }
 }
@@ -157,10 +164,10 @@ pub(crate) struct World<T: Subject> {
     pub nodes: Vec<Rc<Node<T>>>,
     pub log: Log<T::Op>,
     /// What carries each operation: its messages, its delta.
-    pub carriers: Vec<Rc<Parcel<T>>>,
+    pub carriers: Rc<Vec<Rc<Parcel<T>>>>,
     /// In flight, by sender and number.
     pub mail: Vec<(Letter, Rc<Parcel<T>>)>,
-    pub sent: Vec<u32>,
+    pub sent: Rc<Vec<u32>>,
     /// Bit k is the side of replica k.
     pub sides: u64,
     /// Whether an id is used twice; then only that it is noticed is checked.
@@ -170,7 +177,9 @@ pub(crate) struct World<T: Subject> {
     canon: HashMap<Events, Canon<T>, Hashing>,
     /// Older states for the laws about several.
     samples: Vec<Rc<Node<T>>>,
-    pub orders: Rc<Orders>,
+    pub orders: Orders,
+    /// What was checked in other systems of the same search.
+    pub memo: Option<Rc<Memo>>,
     pub coverage: Coverage,
     pub story: Option<Story>,
     /// Where in the schedule it is, from 1.
@@ -198,15 +207,16 @@ impl<T: Subject> World<T> {
             effort,
             nodes: Vec::new(),
             log: Log::new(),
-            carriers: Vec::new(),
+            carriers: Rc::default(),
             mail: Vec::new(),
-            sent: Vec::new(),
+            sent: Rc::default(),
             sides: 0,
             cloned: false,
             collected: false,
             canon: HashMap::default(),
             samples: Vec::new(),
-            orders: Rc::default(),
+            orders: Orders::default(),
+            memo: None,
             coverage: Coverage::new(),
             story: None,
             step: 0,
@@ -224,7 +234,7 @@ impl<T: Subject> World<T> {
     fn add_node(&mut self) {
         let id = self.fresh_id();
         self.nodes.push(Rc::new(Node::new(id)));
-        self.sent.push(0);
+        Rc::make_mut(&mut self.sent).push(0);
     }
 
     /// A system that goes on from here; what is the same is shared.
@@ -234,15 +244,16 @@ impl<T: Subject> World<T> {
             effort: self.effort,
             nodes: self.nodes.clone(),
             log: self.log.clone(),
-            carriers: self.carriers.clone(),
+            carriers: Rc::clone(&self.carriers),
             mail: self.mail.clone(),
-            sent: self.sent.clone(),
+            sent: Rc::clone(&self.sent),
             sides: self.sides,
             cloned: self.cloned,
             collected: self.collected,
             canon: HashMap::default(),
             samples: Vec::new(),
-            orders: Rc::new((*self.orders).clone()),
+            orders: self.orders.clone(),
+            memo: self.memo.clone(),
             coverage: Coverage::new(),
             story: None,
             step: self.step,
@@ -293,7 +304,10 @@ impl<T: Subject> World<T> {
             *node = Rc::new(node.duplicate());
         }
         match Rc::get_mut(node) {
-            Some(node) => node,
+            Some(node) => {
+                node.print.set(None);
+                node
+            }
             None => unreachable!("a copy made just now is not shared"),
         }
     }

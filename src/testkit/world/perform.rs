@@ -185,7 +185,7 @@ impl<T: Subject> World<T> {
         needs: Events,
         payload: &'static str,
     ) {
-        self.carriers.push(Rc::new(Parcel {
+        let parcel = Parcel {
             from,
             cargo,
             claims,
@@ -193,7 +193,8 @@ impl<T: Subject> World<T> {
             needs,
             asked: None,
             payload,
-        }));
+        };
+        Rc::make_mut(&mut self.carriers).push(Rc::new(parcel));
     }
 
     /// What must be delivered before the messages of an operation.

@@ -8,13 +8,9 @@ impl<T: Subject> World<T> {
     /// Equal for systems that will do the same: replicas, what each has seen, what is in flight.
     pub fn print(&self) -> u128 {
         let mut out = Fingerprint::new();
-        let mut done = 0_u128;
-        for event in self.log.iter() {
-            done = done.wrapping_add(event.print);
-        }
-        out.nested(done);
-        for node in &self.nodes {
-            self.print_node(node, &mut out);
+        out.nested(self.log.print_of_all());
+        for at in 0..self.nodes.len() {
+            out.nested(self.print_at(at));
         }
         let mut mail = 0_u128;
         for (_, parcel) in &self.mail {
@@ -23,6 +19,18 @@ impl<T: Subject> World<T> {
         out.nested(mail);
         out.number(self.sides);
         out.number(u64::from(self.cloned) << 1 | u64::from(self.collected));
+        out.value()
+    }
+
+    /// Of one replica.
+    pub(super) fn print_at(&self, at: usize) -> u128 {
+        let node = &self.nodes[at];
+        if let Some(known) = node.print.get() {
+            return known;
+        }
+        let mut out = Fingerprint::new();
+        self.print_node(node, &mut out);
+        node.print.set(Some(out.value()));
         out.value()
     }
 
