@@ -123,6 +123,8 @@ pub use codec::{DecodeError, Limits};
 #[cfg(feature = "derive")]
 pub use commute_derive::Replicated;
 pub use counter::{GCounter, PnCounter};
+#[cfg(feature = "crdts")]
+pub use crdts;
 pub use kernel::{EditError, MergeError, Replicated};
 #[cfg(feature = "quickcheck")]
 pub use quickcheck;

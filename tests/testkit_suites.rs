@@ -20,3 +20,25 @@ suites! {
     or_set: OrSet<u8>,
     text: Text,
 }
+
+/// Names of the kit that a user has too, and both words of which one includes the other.
+mod names {
+    use commute::testkit::{Seen, Verdict};
+    use commute::{GCounter, Replica};
+
+    // Not the one of the kit.
+    fn sum(_: &Seen<'_, commute::testkit::Edits<u64>>, _: &u128) -> Verdict {
+        Verdict::Right
+    }
+
+    type Law = Replica<GCounter>;
+    #[allow(dead_code, reason = "only in the way")]
+    struct Suite;
+    #[allow(dead_code, reason = "only in the way")]
+    struct Capabilities;
+
+    commute::convergence_suite!(
+        own: Law, state, delta, spec = sum,
+        with = |suite| suite.schedules(20).states(20, 1)
+    );
+}

@@ -59,7 +59,7 @@ fn smaller(schedule: Schedule, fewer: bool) -> impl Iterator<Item = Schedule> {
     let replicas = 1..if fewer { schedule.replicas } else { 1 };
     let narrower = replicas.map(move |replicas| Schedule {
         replicas,
-        steps: whole.steps.clone(),
+        ..whole.clone()
     });
     shorter.chain(narrower).chain(lower(schedule))
 }

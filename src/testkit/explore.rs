@@ -3,17 +3,17 @@
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::capabilities::Capabilities;
 use super::failure::{Broken, Failure};
 use super::faults::Faults;
 use super::fingerprint::Fingerprint;
-use super::law::Laws;
-use super::pulse::{PATIENCE, Pulse};
-use super::random::reported;
+use super::law::{Law, Laws};
+use super::pulse::{PATIENCE, Pulse, beat};
+use super::random::{Deadline, UNCONNECTED, only, replayable, reported, thorough, unshrunk};
 use super::report::{Report, searched};
-use super::run::{Note, guarded, run};
+use super::run::{Note, guarded, passed, run};
 use super::schedule::Schedule;
 use super::seen::Seen;
 use super::settings::capability_methods;
@@ -22,15 +22,19 @@ use super::step::{Step, Verb};
 use super::subject::{
     Collecting, DeltaBased, OpBased, Persisted, Specified, StateBased, Subject, Verdict, Versioned,
 };
-use super::world::{Effort, Memo, World};
+use super::world::{Checked, Effort, Memo, World};
 
-/// Of how many new states one is brought to its end, to see whether all replicas become equal.
-const SETTLE_EVERY: u128 = 16;
+/// The most operations that are tried of one replica in one state.
+const ALPHABET_MAX: usize = 4_096;
 
 /// Searches all executions of a few replicas and steps.
 ///
 /// States of the whole system that will behave the same are visited once, by fingerprint. Breadth
-/// first, so that the first failure is one of the shortest.
+/// first, so that the first failure is one of the shortest. Each new state is also brought to its
+/// end: everything is exchanged, and all replicas must be equal.
+///
+/// Every choice of an operation is tried, also those whose `Debug` texts are the same. Of other
+/// steps: a clock moves on by 1 ms, a split sets one replica apart from the others.
 ///
 /// # Examples
 /// `Explore::new::<T>().state().specified().replicas(3).steps(6).run().unwrap_clean()`
@@ -48,6 +52,8 @@ pub struct ExhaustiveSearch<T: Subject> {
     steps: usize,
     states_max: usize,
     time_max: Option<Duration>,
+    time_budget: Option<Duration>,
+    go_on: bool,
     /// A number of states after which the search has done its duty, if it is complete to a depth.
     budget: Option<(usize, usize)>,
 }
@@ -88,6 +94,8 @@ impl<T: Subject> ExhaustiveSearch<T> {
             steps: 6,
             states_max: 5_000_000,
             time_max: None,
+            time_budget: None,
+            go_on: false,
             budget: None,
         }
     }
@@ -124,6 +132,20 @@ impl<T: Subject> ExhaustiveSearch<T> {
         self
     }
 
+    /// Stops after so much time, if the search is complete to one step by then; the report says to
+    /// how many. That is no failure.
+    pub fn time_budget(mut self, time: Duration) -> Self {
+        self.time_budget = Some(time);
+        self
+    }
+
+    /// Goes on after a failure, to find the first one of each law. A law that broke is not asked for
+    /// any more, nor are those that break for the same reasons.
+    pub fn every_law(mut self) -> Self {
+        self.go_on = true;
+        self
+    }
+
     /// Searches.
     pub fn run(self) -> Report {
         reported::<T>(self.patience, move |pulse| Search::new(self).run(pulse))
@@ -138,13 +160,16 @@ struct Search<T: Subject> {
     visited: Visited,
     reached: Vec<Reached>,
     report: Report,
-    start: Instant,
+    deadline: Deadline,
+    time_budget: Deadline,
+    /// Why not all operations of a state were tried.
+    untried: Option<String>,
 }
 
 /// Why a level was not finished.
 enum End {
     Enough,
-    Failed(Box<Broken>, Schedule),
+    Failed,
     Budget(String),
 }
 
@@ -154,28 +179,31 @@ impl<T: Subject> Search<T> {
             can: Rc::new(settings.can.clone()),
             faults: settings.faults.within(&settings.can),
             effort: Effort {
-                laws: settings.laws,
+                laws: settings.laws.always(),
                 every: 1,
                 history: false,
             },
             visited: Visited::default(),
             reached: Vec::new(),
             report: Report::new(T::name()),
-            #[allow(
-                clippy::disallowed_methods,
-                reason = "only a cap on the time hangs on it"
-            )]
-            start: Instant::now(),
+            deadline: Deadline::new(settings.time_max),
+            time_budget: Deadline::new(settings.time_budget),
+            untried: None,
             settings,
         }
     }
 
     fn run(mut self, pulse: &Pulse) -> Report {
-        if !self.can.connects() {
-            let why = "nothing connects the replicas: name a capability";
+        let pointless = match (self.can.connects(), self.settings.steps) {
+            (false, _) => Some(UNCONNECTED),
+            (true, 0) => Some("executions of no steps are asked for"),
+            _ => None,
+        };
+        if let Some(why) = pointless {
             self.report.inconclusive = Some(why.into());
             return self.report;
         }
+        pulse.begins(&self.path(0, None));
         let mut world = World::new(Rc::clone(&self.can), self.settings.replicas, self.effort);
         world.prints = true;
         world.memo = Some(Rc::new(Memo::default()));
@@ -188,13 +216,9 @@ impl<T: Subject> Search<T> {
         for depth in 1..=self.settings.steps {
             match self.next_level(level, depth, pulse) {
                 Ok(next) => level = next,
-                Err(End::Enough) => break,
+                Err(End::Enough | End::Failed) => break,
                 Err(End::Budget(why)) => {
                     self.report.inconclusive = Some(why);
-                    break;
-                }
-                Err(End::Failed(broken, schedule)) => {
-                    self.failed(*broken, schedule, pulse);
                     break;
                 }
             }
@@ -204,10 +228,7 @@ impl<T: Subject> Search<T> {
             }
         }
         self.report.states = self.reached.len() as u64;
-        let searched = searched(&self.report);
-        if let Some(failure) = self.report.failures.first_mut() {
-            failure.searched = searched;
-        }
+        self.report.must_have_done();
         self.report
     }
 
@@ -223,7 +244,7 @@ impl<T: Subject> Search<T> {
             let here = self.path(number, None);
             pulse.begins(&here);
             let steps = guarded(|| Ok(self.steps(&world)));
-            let steps = steps.map_err(|broken| End::Failed(broken, here.clone()))?;
+            let steps = self.passed(steps, &here, pulse)?.unwrap_or_default();
             for step in steps {
                 pulse.tries(step);
                 if let Some(child) = self.step(number, &world, step, pulse)? {
@@ -233,19 +254,48 @@ impl<T: Subject> Search<T> {
                     }
                 }
             }
+            if let Some(why) = self.untried.take() {
+                return Err(End::Budget(why));
+            }
         }
         Ok(next)
     }
 
-    fn within_budget(&self, depth: usize, pulse: &Pulse) -> Result<(), End> {
+    /// The value of `result`; `None` if a law broke, which is a failure if it is asked for.
+    fn passed<R>(
+        &mut self,
+        result: Checked<R>,
+        schedule: &Schedule,
+        pulse: &Pulse,
+    ) -> Result<Option<R>, End> {
+        let broken = match passed(self.effort.laws, result) {
+            Ok(value) => return Ok(value),
+            Err(broken) => broken,
+        };
+        let law = broken.law;
+        self.failed(*broken, schedule.clone(), pulse);
+        self.effort.laws = self.effort.laws.minus(Laws::like(law));
+        pulse.keep(&self.report);
+        match self.settings.go_on && law != Law::Bounds {
+            true => Ok(None),
+            false => Err(End::Failed),
+        }
+    }
+
+    fn within_budget(&mut self, depth: usize, pulse: &Pulse) -> Result<(), End> {
+        let states = self.reached.len();
+        let complete = depth - 1;
         let stopped = |why: &str| {
-            let complete = depth - 1;
             End::Budget(format!(
-                "stopped by {why} at {} states; complete to depth {complete} only",
-                self.reached.len()
+                "stopped by {why} at {states} states; complete to depth {complete} only"
             ))
         };
-        let states = self.reached.len();
+        if complete > 0 && self.time_budget.is_over() {
+            if let Some((_, least)) = self.settings.budget.filter(|(_, least)| complete < *least) {
+                self.report.note = Some(format!("stopped by the time, before depth {least}"));
+            }
+            return Err(End::Enough);
+        }
         match self.settings.budget {
             Some((most, least)) if states > most && depth > least => return Err(End::Enough),
             Some((most, _)) if states > 20 * most => {
@@ -256,11 +306,7 @@ impl<T: Subject> Search<T> {
         if states > self.settings.states_max {
             return Err(stopped("the number of states"));
         }
-        if self
-            .settings
-            .time_max
-            .is_some_and(|most| self.start.elapsed() >= most)
-        {
+        if self.deadline.is_over() {
             return Err(stopped("the time"));
         }
         match pulse.is_stopped() {
@@ -277,38 +323,59 @@ impl<T: Subject> Search<T> {
         step: Step,
         pulse: &Pulse,
     ) -> Result<Option<World<T>>, End> {
+        let here = |search: &Search<T>| search.path(number, Some(step));
         let mut child = world.fork();
-        let (mut is_new, mut print) = (false, 0);
-        let result = guarded(|| {
-            let Some(changed) = child.perform(step)? else {
-                return Ok(());
-            };
-            print = child.print();
-            is_new = self.visited.insert(print);
-            match is_new {
-                true => child.check_step(step.verb, &changed),
-                false => Ok(()),
-            }
+        child.effort = self.effort;
+        let performed = guarded(|| {
+            let changed = child.perform(step)?;
+            Ok(changed.map(|changed| (changed, child.print())))
         });
-        if let Err(broken) = result {
-            return Err(End::Failed(broken, self.path(number, Some(step))));
-        }
-        if !is_new {
+        let (changed, print) = match performed {
+            Ok(Some(done)) => done,
+            Ok(None) => return Ok(None),
+            Err(broken) => {
+                self.passed::<()>(Err(broken), &here(self), pulse)?;
+                return Ok(None);
+            }
+        };
+        self.report.coverage.add(&child.coverage);
+        if !self.visited.insert(print) {
             return Ok(None);
         }
-        self.report.coverage.add(&child.coverage);
-        if print.is_multiple_of(SETTLE_EVERY) {
-            let mut end = child.fork();
-            pulse.beat();
-            if let Err(broken) = guarded(|| end.settle()) {
-                return Err(End::Failed(broken, self.path(number, Some(step))));
-            }
-        }
+        self.every_law_of(&mut child, here, pulse, |child| {
+            child.check_step(step.verb, &changed)
+        })?;
+        self.every_law_of(&mut child, here, pulse, |child| child.fork().settle())?;
         self.reached.push(Reached {
             before: number,
             step,
         });
         Ok(Some(child))
+    }
+
+    /// Checks until no law breaks that has not broken before.
+    fn every_law_of(
+        &mut self,
+        child: &mut World<T>,
+        here: impl Fn(&Search<T>) -> Schedule,
+        pulse: &Pulse,
+        mut check: impl FnMut(&mut World<T>) -> Checked,
+    ) -> Result<(), End> {
+        let memo = child.memo.clone();
+        loop {
+            let laws = self.effort.laws;
+            if let Err(broken) = guarded(|| check(child)) {
+                self.passed::<()>(Err(broken), &here(self), pulse)?;
+            }
+            if self.effort.laws == laws {
+                break;
+            }
+            // What was checked before that broke is checked again.
+            child.effort = self.effort;
+            child.memo = None;
+        }
+        child.memo = memo;
+        Ok(())
     }
 
     /// The schedule that leads to a state, and one step more.
@@ -322,31 +389,33 @@ impl<T: Subject> Search<T> {
         steps.reverse();
         Schedule {
             replicas: self.settings.replicas,
+            law: None,
             steps,
         }
     }
 
     fn failed(&mut self, broken: Broken, schedule: Schedule, pulse: &Pulse) {
-        let effort = Effort {
-            history: true,
-            ..self.effort
-        };
-        let told = run(&self.can, &schedule, effort, Note::Story, pulse);
-        // It may break another law a little earlier when all of history is compared.
+        let law = broken.law;
+        // Alone, so that no other law breaks sooner when all of history is compared.
+        let tell = |laws| run(&self.can, &schedule, thorough(laws), Note::Story, pulse);
+        let mut told = tell(only(law));
+        if told.broken.is_none() {
+            told = tell(self.effort.laws);
+        }
         let broken = told.broken.map_or(broken, |(broken, _)| *broken);
-        self.report.failures.push(Failure {
-            subject: T::name(),
-            broken,
-            schedule,
-            story: told.story,
+        let law = broken.law;
+        self.report.states = self.reached.len() as u64;
+        let failure = Failure {
             minimal: true,
-            shrink_runs: 0,
-            searched: String::new(),
-        });
+            searched: searched(&self.report),
+            schedule: replayable(&self.can, schedule, law, pulse),
+            ..unshrunk::<T>(broken, Schedule::default(), told.story)
+        };
+        self.report.add(failure);
     }
 
     /// All steps that may do something in `world`.
-    fn steps(&self, world: &World<T>) -> Vec<Step> {
+    fn steps(&mut self, world: &World<T>) -> Vec<Step> {
         let mut steps = Vec::new();
         let count = world.nodes.len() as u32;
         for at in 0..count {
@@ -361,33 +430,37 @@ impl<T: Subject> Search<T> {
     }
 
     /// Every operation that replica `at` can choose.
-    fn operations(&self, world: &World<T>, at: u32, steps: &mut Vec<Step>) {
+    fn operations(&mut self, world: &World<T>, at: u32, steps: &mut Vec<Step>) {
         let mut odometer = Odometer::new();
         let subject = &world.nodes[at as usize].subject;
-        // Weights make a type offer the same operation more than once.
-        let mut known = Visited::default();
-        loop {
-            let mut source = Source::odometer(&mut odometer);
-            let new = match subject.choose(&mut source) {
-                Some(op) => known.insert(Fingerprint::of_debug(&op)),
-                None => false,
-            };
+        for _ in 0..ALPHABET_MAX {
+            beat();
+            let chosen = subject.choose(&mut Source::odometer(&mut odometer));
             let number = odometer.number().and_then(|n| u32::try_from(n).ok());
-            if let Some(number) = number.filter(|_| new) {
-                steps.push(Step::new(Verb::Do, at, [number, 0]));
+            match (chosen, number) {
+                (None, _) => {}
+                (Some(_), Some(number)) => steps.push(Step::new(Verb::Do, at, [number, 0])),
+                (Some(_), None) => {
+                    let why =
+                        "an operation takes more than 32 bits of choices here; draw from fewer";
+                    self.untried = Some(why.into());
+                }
             }
             if !odometer.advance() {
                 return;
             }
         }
+        self.untried = Some(format!(
+            "the alphabet has more than {ALPHABET_MAX} operations here; draw from fewer"
+        ));
     }
 
     fn others(&self, world: &World<T>, verb: Verb, at: u32, steps: &mut Vec<Step>) {
         let count = world.nodes.len() as u32;
         let mut push = |a: u32, b: u32| steps.push(Step::new(verb, at, [a, b]));
         match verb {
-            Verb::Do | Verb::Clone | Verb::Tick => {}
-            Verb::Merge | Verb::Sync | Verb::Answer => {
+            Verb::Do => {}
+            Verb::Merge | Verb::Sync | Verb::Answer | Verb::Clone => {
                 (0..count)
                     .filter(|other| *other != at)
                     .for_each(|other| push(other, 0));
@@ -400,7 +473,13 @@ impl<T: Subject> Search<T> {
                     push(*from, *number);
                 }
             }
-            Verb::Lose | Verb::Split => {}
+            Verb::Lose => {
+                let mine = world.mail.iter().filter(|((from, _), _)| *from == at);
+                mine.for_each(|((_, number), _)| push(*number, 0));
+            }
+            // Of two, it is the same split from both sides.
+            Verb::Split if count > 2 || at == 0 => push(1 << at, 0),
+            Verb::Split => {}
             _ => push(0, 0),
         }
     }

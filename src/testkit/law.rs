@@ -86,6 +86,19 @@ impl fmt::Display for Law {
     }
 }
 
+/// Laws that one fault breaks in turn, as its schedule shrinks.
+pub(crate) fn alike(a: Law, b: Law) -> bool {
+    group(a) == group(b)
+}
+
+fn group(law: Law) -> Law {
+    match law {
+        Law::O1 | Law::O2 | Law::D2 | Law::N1 | Law::G2 | Law::S2 | Law::S3 => Law::S2,
+        Law::S4 | Law::S1 => Law::S1,
+        other => other,
+    }
+}
+
 /// A set of laws.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Laws(u64);
@@ -111,6 +124,22 @@ impl Laws {
     /// Whether `law` is among them.
     pub const fn has(self, law: Law) -> bool {
         self.0 >> law as u64 & 1 == 1
+    }
+
+    /// Those that stand or fall with `law`: one fault breaks them in turn as its run shrinks.
+    pub(crate) fn like(law: Law) -> Laws {
+        let same = Law::ALL.iter().filter(|other| alike(**other, law));
+        same.fold(Laws::NONE, |laws, law| laws.with(*law))
+    }
+
+    /// Without those of `others`.
+    pub(crate) const fn minus(self, others: Laws) -> Laws {
+        Laws(self.0 & !others.0)
+    }
+
+    /// With those that no one can do without: a panic or an endless call ends any run.
+    pub(crate) const fn always(self) -> Laws {
+        self.with(Law::Panic).with(Law::Bounds)
     }
 
     /// Those that need no specification of the type.

@@ -56,6 +56,7 @@
 mod capabilities;
 mod coverage;
 mod diagram;
+mod environment;
 mod events;
 mod execution;
 mod explore;
@@ -66,8 +67,10 @@ mod from_fn;
 mod history_builder;
 mod law;
 mod name;
+mod opportunities;
 mod pulse;
 mod random;
+mod regressions;
 mod replica;
 mod report;
 mod run;
@@ -81,6 +84,7 @@ mod step;
 mod story;
 mod subject;
 mod suite;
+mod suite_tests;
 mod types;
 mod world;
 

@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 use super::capabilities::Capabilities;
 use super::failure::{Broken, Failure};
 use super::faults::Faults;
-use super::law::{Law, Laws};
+use super::law::{Law, Laws, alike};
 use super::pulse::{PATIENCE, Pulse, Stuck, watched};
 use super::report::{Report, searched};
-use super::run::{Note, run, same_trace};
+use super::run::{Note, run, same_trace, too_large};
 use super::schedule::{Schedule, Shape};
 use super::seen::Seen;
 use super::settings::capability_methods;
 use super::shrink::shrink;
 use super::source::Source;
 use super::step::{Step, Verb};
+use super::story::Story;
 use super::subject::{
     Collecting, DeltaBased, OpBased, Persisted, Specified, StateBased, Subject, Verdict, Versioned,
 };
@@ -110,7 +111,8 @@ impl<T: Subject> RandomSearch<T> {
         self
     }
 
-    /// A cap on the time; if it strikes before all schedules are run the result is inconclusive.
+    /// A cap on the time; if it strikes before all schedules are run the result is inconclusive. It
+    /// ends the shrinking of a failure, too.
     pub fn time_max(mut self, time: Duration) -> Self {
         self.time_max = Some(time);
         self
@@ -123,7 +125,8 @@ impl<T: Subject> RandomSearch<T> {
         self
     }
 
-    /// Goes on after a failure, to find the first one of each law.
+    /// Goes on after a failure, to find the first one of each law. A law that broke is not asked for
+    /// any more, nor are those that break for the same reasons.
     pub fn every_law(mut self) -> Self {
         self.go_on = true;
         self
@@ -155,53 +158,66 @@ impl<T: Subject> RandomSearch<T> {
     }
 
     /// Runs one schedule, given as text or drawn elsewhere; a failure is not shrunk.
+    ///
+    /// If it names a law that law is judged alone first, and then all of them.
     pub fn replay(self, schedule: Schedule) -> Report {
         let patience = self.patience;
-        let replay = move |pulse: &Pulse| {
-            let mut report = Report::new(T::name());
-            let can = Rc::new(self.can.clone());
-            let effort = self.thorough();
-            let ran = run(&can, &schedule, effort, Note::Story, pulse);
-            report.schedules = 1;
-            report.coverage.add(&ran.coverage);
-            if let Some((broken, _)) = ran.broken {
-                report.failures.push(Failure {
-                    subject: T::name(),
-                    broken: *broken,
-                    schedule,
-                    story: ran.story,
-                    minimal: false,
-                    shrink_runs: 0,
-                    searched: "replayed".into(),
-                });
-            }
-            report
-        };
-        reported::<T>(patience, replay)
+        reported::<T>(patience, move |pulse| self.replayed(schedule, pulse))
     }
 
-    fn thorough(&self) -> Effort {
-        Effort {
-            laws: self.laws,
-            every: 1,
-            history: true,
+    fn replayed(self, schedule: Schedule, pulse: &Pulse) -> Report {
+        let mut report = Report::new(T::name());
+        if !self.can.connects() {
+            report.inconclusive = Some(UNCONNECTED.into());
+            return report;
+        }
+        let can = Rc::new(self.can.clone());
+        let all = self.laws.always();
+        let alone = schedule.law.map(only);
+        report.schedules = 1;
+        for laws in alone.into_iter().chain([all]) {
+            let effort = thorough(laws);
+            let ran = run(&can, &schedule, effort, Note::Story, pulse);
+            report.coverage.add(&ran.coverage);
+            if report.story.is_none() || report.failures.is_empty() {
+                report.story = Some(ran.story.clone());
+            }
+            if let Some((broken, _)) = ran.broken {
+                report.add(Failure {
+                    searched: "replayed".into(),
+                    ..unshrunk::<T>(*broken, schedule.clone(), ran.story)
+                });
+            }
+        }
+        let operates = schedule.steps.iter().any(|step| step.verb == Verb::Do);
+        if operates && report.coverage.effective(Verb::Do) == 0 && report.failures.is_empty() {
+            let why = "no step `do` of the schedule has a choice that the type offers";
+            report.inconclusive = Some(why.into());
+        }
+        report
+    }
+
+    /// Why nothing could come of it.
+    fn pointless(&self) -> Option<&'static str> {
+        match (self.can.connects(), self.schedules, self.steps) {
+            (false, ..) => Some(UNCONNECTED),
+            (true, 0, _) => Some("no schedules are asked for"),
+            (true, _, 0) => Some("schedules of no steps are asked for"),
+            _ => None,
         }
     }
 
     fn search(mut self, pulse: &Pulse) -> Report {
         let mut report = Report::new(T::name());
-        if !self.can.connects() {
-            report.inconclusive = Some("nothing connects the replicas: name a capability".into());
+        if let Some(why) = self.pointless() {
+            report.inconclusive = Some(why.into());
             return report;
         }
+        self.laws = self.laws.always();
         let can = Rc::new(self.can.clone());
-        #[allow(
-            clippy::disallowed_methods,
-            reason = "only a cap on the time hangs on it"
-        )]
-        let start = Instant::now();
+        let deadline = Deadline::new(self.time_max);
         for at in 0..self.schedules {
-            if self.time_max.is_some_and(|most| start.elapsed() >= most) {
+            if deadline.is_over() {
                 report.inconclusive = Some(format!(
                     "stopped after {} of {} schedules by the time",
                     report.schedules, self.schedules
@@ -210,31 +226,46 @@ impl<T: Subject> RandomSearch<T> {
             }
             let schedule = self.schedule(at);
             let effort = Effort {
-                laws: self.laws,
                 every: self.every,
-                history: true,
+                ..thorough(self.laws)
             };
             let twice = at % TWICE_EVERY == 0 && self.laws.has(Law::H1);
             let note = if twice { Note::Trace } else { Note::Nothing };
             let ran = run(&can, &schedule, effort, note, pulse);
             report.schedules += 1;
             report.coverage.add(&ran.coverage);
-            let failure = match ran.broken {
+            let (law, mut failure) = match ran.broken {
                 Some((broken, step)) => {
-                    Some(self.explain(&can, &schedule, effort, (broken, step), pulse))
+                    let law = broken.law;
+                    let mut kept = report.clone();
+                    kept.add(unshrunk::<T>(
+                        (*broken).clone(),
+                        schedule.clone(),
+                        Default::default(),
+                    ));
+                    pulse.keep(&kept);
+                    let found = (&schedule, effort, &deadline);
+                    (law, self.explain(&can, found, (broken, step), pulse))
                 }
-                None if twice => self.twice(&can, &schedule, effort, &ran.trace, pulse),
-                None => None,
+                None if !twice => continue,
+                None => match self.twice(&can, &schedule, effort, &ran.trace, pulse) {
+                    Some(failure) => (Law::H1, failure),
+                    None => continue,
+                },
             };
-            if let Some(mut failure) = failure {
-                failure.searched = searched(&report);
-                self.laws = without_group(self.laws, failure.broken.law);
-                report.failures.push(failure);
-                if !self.go_on || report.failures.len() >= 12 {
-                    break;
-                }
+            failure.searched = match failure.searched.is_empty() {
+                true => searched(&report),
+                false => format!("{}; {}", searched(&report), failure.searched),
+            };
+            self.laws = self.laws.minus(Laws::like(law));
+            self.laws = self.laws.minus(Laws::like(failure.broken.law));
+            report.add(failure);
+            pulse.keep(&report);
+            if !self.go_on || law == Law::Bounds {
+                break;
             }
         }
+        report.must_have_done();
         report
     }
 
@@ -269,23 +300,14 @@ impl<T: Subject> RandomSearch<T> {
         broken.why = "something besides the calls made to it decides what it does: \
                       a clock, random numbers, the order of a hash map"
             .into();
-        Failure {
-            subject: T::name(),
-            broken: *broken,
-            schedule: schedule.clone(),
-            story: told.story,
-            minimal: false,
-            shrink_runs: 0,
-            searched: String::new(),
-        }
+        unshrunk::<T>(*broken, schedule.clone(), told.story)
     }
 
     /// Shrinks a failure and tells its story.
     fn explain(
         &self,
         can: &Rc<Capabilities<T>>,
-        schedule: &Schedule,
-        found: Effort,
+        (schedule, found, deadline): (&Schedule, Effort, &Deadline),
         (first, step): (Box<Broken>, usize),
         pulse: &Pulse,
     ) -> Failure {
@@ -298,26 +320,31 @@ impl<T: Subject> RandomSearch<T> {
                 ran.broken.is_some_and(|(broken, _)| alike(broken.law, law))
             }
         };
-        // More checks, so that the failure does not hang on lucky ones.
-        let effort = match fails(self.thorough())(&start) {
-            true => self.thorough(),
-            false => found,
+        // Alone, so that no other law breaks sooner in what is tried; with more checks, so that the
+        // failure does not hang on lucky ones.
+        let efforts = [thorough(only(law)), thorough(self.laws)];
+        let effort = match law {
+            // Nothing that is run again could be relied on.
+            Law::Bounds => found,
+            _ => {
+                let again = efforts.into_iter().find(|effort| fails(*effort)(&start));
+                again.unwrap_or(found)
+            }
         };
         let (small, runs) = match law {
-            // Nothing that shrinking runs again could be relied on.
             Law::Bounds => (start, 0),
-            _ => shrink(start, fails(effort)),
+            _ => shrink(start, || deadline.is_over(), fails(effort)),
         };
         let told = run(can, &small, effort, Note::Story, pulse);
         match told.broken {
             Some((broken, _)) => Failure {
-                subject: T::name(),
-                broken: *broken,
-                schedule: small,
-                story: told.story,
-                minimal: false,
                 shrink_runs: runs,
-                searched: String::new(),
+                searched: match deadline.is_over() {
+                    true => "shrinking stopped by the time".into(),
+                    false => String::new(),
+                },
+                schedule: replayable(can, small, broken.law, pulse),
+                ..unshrunk::<T>(*broken, Schedule::default(), told.story)
             },
             // It failed, and now it does not.
             None => {
@@ -328,22 +355,69 @@ impl<T: Subject> RandomSearch<T> {
     }
 }
 
-/// Laws that one fault breaks in turn, as its schedule shrinks.
-pub(crate) fn alike(a: Law, b: Law) -> bool {
-    group(a) == group(b)
+/// Why replicas that exchange nothing show nothing.
+pub(crate) const UNCONNECTED: &str = "nothing connects the replicas: name a capability";
+
+/// `law` alone, and those that stand or fall with it.
+pub(crate) fn only(law: Law) -> Laws {
+    Laws::like(law).always()
 }
 
-fn group(law: Law) -> Law {
-    match law {
-        Law::O1 | Law::O2 | Law::D2 | Law::N1 | Law::G2 | Law::S2 | Law::S3 => Law::S2,
-        Law::S4 | Law::S1 => Law::S1,
-        other => other,
+/// Every check of these laws.
+pub(crate) const fn thorough(laws: Laws) -> Effort {
+    Effort {
+        laws,
+        every: 1,
+        history: true,
     }
 }
 
-pub(crate) fn without_group(laws: Laws, law: Law) -> Laws {
-    let same = Law::ALL.iter().filter(|other| alike(**other, law));
-    same.fold(laws, |laws, law| laws.without(*law))
+/// A schedule whose replay breaks `law`: it names it if another law breaks sooner.
+pub(crate) fn replayable<T: Subject>(
+    can: &Rc<Capabilities<T>>,
+    mut schedule: Schedule,
+    law: Law,
+    pulse: &Pulse,
+) -> Schedule {
+    // Neither says anything about the calls of a law.
+    if matches!(law, Law::Bounds | Law::H1) {
+        return schedule;
+    }
+    let plain = run(can, &schedule, thorough(Laws::ALL), Note::Nothing, pulse);
+    if plain.broken.is_none_or(|(broken, _)| broken.law != law) {
+        schedule.law = Some(law);
+    }
+    schedule
+}
+
+/// A failure as it was found.
+pub(crate) fn unshrunk<T: Subject>(broken: Broken, schedule: Schedule, story: Story) -> Failure {
+    Failure {
+        subject: T::name(),
+        broken,
+        schedule,
+        story,
+        minimal: false,
+        shrink_runs: 0,
+        searched: String::new(),
+    }
+}
+
+/// When the time is up, if it ever is.
+pub(crate) struct Deadline(Option<Duration>, Instant);
+
+impl Deadline {
+    pub fn new(time_max: Option<Duration>) -> Deadline {
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "only a cap on the time hangs on it"
+        )]
+        Deadline(time_max, Instant::now())
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.0.is_some_and(|most| self.1.elapsed() >= most)
+    }
 }
 
 /// The report of `engine`, or that it did not come back.
@@ -351,38 +425,49 @@ pub(crate) fn reported<T: Subject>(
     patience: Duration,
     engine: impl FnOnce(&Pulse) -> Report + Send + 'static,
 ) -> Report {
-    let stuck = match watched(patience, engine) {
-        Ok(report) => return report,
-        Err(stuck) => stuck,
+    let engine = |pulse: &Pulse| {
+        let mut report = engine(pulse);
+        if pulse.is_stopped_by_some() {
+            report
+                .failures
+                .retain(|failure| failure.broken.law != Law::Bounds);
+            let grown = too_large().got;
+            report.inconclusive = Some(format!("{grown}, and so were others"));
+        }
+        report
     };
-    let mut report = Report::new(T::name());
-    match stuck {
+    let stopped = match watched(patience, engine) {
+        Ok(report) => return report,
+        Err(stopped) => stopped,
+    };
+    let mut report = stopped.found.unwrap_or_else(|| Report::new(T::name()));
+    let schedule = stopped.schedule;
+    match stopped.stuck {
         Stuck::Died => report.inconclusive = Some("the engine's thread died".into()),
-        Stuck::Loops(schedule) => report.failures.push(loops::<T>(patience, schedule)),
+        Stuck::Loops => report.add(loops::<T>(patience, schedule.unwrap_or_default())),
+        Stuck::Panicked(text) => {
+            let broken = broken(Law::Panic, None, text, "no panic");
+            let schedule = schedule.unwrap_or_default();
+            let story = Story {
+                replicas: schedule.replicas as usize,
+                lines: Vec::new(),
+            };
+            report.add(unshrunk::<T>(*broken, schedule, story));
+        }
     }
     report
 }
 
 /// A call that does not return is the last step of `schedule`.
-fn loops<T: Subject>(patience: Duration, schedule: Option<Schedule>) -> Failure {
-    let schedule = schedule.unwrap_or(Schedule {
-        replicas: 1,
-        steps: Vec::new(),
-    });
+fn loops<T: Subject>(patience: Duration, schedule: Schedule) -> Failure {
     let last = schedule.steps.last();
     let last = last.map_or("the end".into(), Step::to_string);
     let secs = patience.as_secs_f64();
     let got = format!("the call of step `{last}` has not returned for {secs} s");
-    Failure {
-        subject: T::name(),
-        broken: *broken(Law::Bounds, None, got, "every call returns"),
-        story: super::Story {
-            replicas: schedule.replicas as usize,
-            lines: Vec::new(),
-        },
-        schedule,
-        minimal: false,
-        shrink_runs: 0,
-        searched: String::new(),
-    }
+    let story = Story {
+        replicas: schedule.replicas as usize,
+        lines: Vec::new(),
+    };
+    let broken = broken(Law::Bounds, None, got, "every call returns");
+    unshrunk::<T>(*broken, schedule, story)
 }

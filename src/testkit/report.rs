@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::coverage::Coverage;
+use super::coverage::{Coverage, Mark};
 use super::failure::Failure;
 use super::law::Law;
+use super::story::Story;
 
 /// The result of a search: what was searched, what failed, what was reached.
 #[must_use]
@@ -17,6 +18,10 @@ pub struct Report {
     pub(crate) failures: Vec<Failure>,
     pub(crate) inconclusive: Option<String>,
     pub(crate) coverage: Coverage,
+    /// What is to be said of a search that is clean for all that.
+    pub(crate) note: Option<String>,
+    /// Of a replay.
+    pub(crate) story: Option<Story>,
 }
 
 impl Report {
@@ -29,6 +34,8 @@ impl Report {
             failures: Vec::new(),
             inconclusive: None,
             coverage: Coverage::new(),
+            note: None,
+            story: None,
         }
     }
 
@@ -74,6 +81,28 @@ impl Report {
         &self.coverage
     }
 
+    /// What the steps of a replay did, whether or not a law broke; `None` for a search.
+    pub fn story(&self) -> Option<&Story> {
+        self.story.as_ref()
+    }
+
+    /// Adds a failure, if it is the first one of its law.
+    pub(crate) fn add(&mut self, failure: Failure) {
+        if self.failure(failure.broken.law).is_none() {
+            self.failures.push(failure);
+        }
+    }
+
+    /// A search in which no operation was done has shown nothing.
+    pub(crate) fn must_have_done(&mut self) {
+        let idle = self.coverage.count(Mark::Done) == 0;
+        if idle && self.failures.is_empty() && self.inconclusive.is_none() {
+            let why = "no operation was ever done: none was chosen, or all were refused or without \
+                       effect";
+            self.inconclusive = Some(why.into());
+        }
+    }
+
     /// Does nothing if the report is clean.
     ///
     /// # Panics
@@ -102,15 +131,22 @@ impl fmt::Display for Report {
 /// `142,563 states; complete to depth 7`
 pub(crate) fn searched(report: &Report) -> String {
     let mut parts = Vec::new();
-    if report.schedules > 0 {
+    if report.story.is_some() {
+        parts.push("replayed".into());
+    } else if report.schedules > 0 {
         parts.push(format!("{} random schedules", grouped(report.schedules)));
     }
     if report.states > 0 {
         parts.push(format!("{} states", grouped(report.states)));
     }
     if let Some(depth) = report.complete {
-        parts.push(format!("complete to depth {depth} without failure"));
+        let clean = match report.failures.is_empty() {
+            true => " without failure",
+            false => "",
+        };
+        parts.push(format!("complete to depth {depth}{clean}"));
     }
+    parts.extend(report.note.clone());
     parts.join("; ")
 }
 

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use super::capabilities::Capabilities;
 use super::coverage::Coverage;
 use super::failure::Broken;
-use super::law::Law;
-use super::pulse::Pulse;
+use super::law::{Law, Laws};
+use super::pulse::{Pulse, text_of};
 use super::schedule::Schedule;
 use super::story::Story;
 use super::subject::Subject;
@@ -51,16 +51,22 @@ pub(crate) fn run<T: Subject>(
         }
         steps(world, schedule, &step, pulse)
     });
-    let (coverage, mut story, trace, replicas) = match world {
+    let (coverage, mut story, trace, replicas) = match &mut world {
         Some(world) => (
-            world.coverage,
-            world.story.unwrap_or_default(),
-            world.trace.unwrap_or_default(),
+            std::mem::take(&mut world.coverage),
+            world.story.take().unwrap_or_default(),
+            world.trace.take().unwrap_or_default(),
             world.nodes.len(),
         ),
         None => Default::default(),
     };
     story.replicas = replicas;
+    // Its replicas may panic when they are dropped, too.
+    let dropped = guarded(|| {
+        drop(world);
+        Ok(())
+    });
+    let result = passed(effort.laws, result.and(dropped));
     Ran {
         broken: result.err().map(|broken| (broken, step.get())),
         coverage,
@@ -82,13 +88,24 @@ fn steps<T: Subject>(
             return Err(too_large());
         }
         world.step = number + 1;
-        if let Some(changed) = world.perform(*step)? {
-            world.check_step(step.verb, &changed)?;
+        let laws = world.effort.laws;
+        if let Some(Some(changed)) = passed(laws, world.perform(*step))? {
+            passed(laws, world.check_step(step.verb, &changed))?;
         }
     }
     at.set(schedule.steps.len() + 1);
     pulse.reaches(schedule.steps.len());
-    world.settle()
+    passed(world.effort.laws, world.settle()).map(drop)
+}
+
+/// Passes over a law that is not asked for: `None` if it was one that is found without being looked
+/// for, such as a refusal. The run goes on, but for a panic, after which nothing can be trusted.
+pub(crate) fn passed<R>(laws: Laws, result: Checked<R>) -> Checked<Option<R>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(broken) if laws.has(broken.law) => Err(broken),
+        Err(_) => Ok(None),
+    }
 }
 
 pub(crate) fn too_large() -> Box<Broken> {
@@ -96,19 +113,15 @@ pub(crate) fn too_large() -> Box<Broken> {
     broken(
         Law::Bounds,
         None,
-        format!("the process has grown by more than {most} MiB"),
+        format!("the process has grown by more than {most} MiB while this type was tested"),
         "memory within bounds",
     )
 }
 
 /// The result of `f`; a panic is a broken law.
 pub(crate) fn guarded<R>(f: impl FnOnce() -> Checked<R>) -> Checked<R> {
-    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
-        let text = text.unwrap_or_else(|| "a panic without a message".into());
-        Err(broken(Law::Panic, None, text, "no panic"))
-    })
+    catch_unwind(AssertUnwindSafe(f))
+        .unwrap_or_else(|panic| Err(broken(Law::Panic, None, text_of(panic), "no panic")))
 }
 
 /// Whether two runs of the same schedule did the same.

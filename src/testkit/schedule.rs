@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::law::Law;
 use super::source::Source;
 use super::step::{NotASchedule, Step, Verb};
 
@@ -12,13 +13,27 @@ const REPLICAS_MAX: u32 = 64;
 /// The steps of one run.
 ///
 /// Its text replays it: `k1 n3 | 0:do 17 | 0>1` is the format, the number of replicas, the steps. A
-/// step may stand on a line of its own, `#` starts a comment.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// step may stand on a line of its own, `#` starts a comment. `k1 n3 law=J7 | ...` is judged by law
+/// J7 first: other laws break sooner in this run. `Debug` gives the same text.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Schedule {
     /// How many replicas there are at the start, 1 to 64.
     pub replicas: u32,
+    /// The law that it was found to break, where another one breaks sooner.
+    pub law: Option<Law>,
     /// What they do, in this order.
     pub steps: Vec<Step>,
+}
+
+/// One replica that does nothing.
+impl Default for Schedule {
+    fn default() -> Schedule {
+        Schedule {
+            replicas: 1,
+            law: None,
+            steps: Vec::new(),
+        }
+    }
 }
 
 /// How schedules are drawn.
@@ -59,6 +74,7 @@ impl Schedule {
         let total: u64 = weights.iter().map(|(_, weight)| weight).sum();
         Schedule {
             replicas,
+            law: None,
             steps: (0..steps.min(most))
                 .map(|_| draw_step(source, &weights, total, replicas))
                 .collect(),
@@ -110,9 +126,38 @@ fn draw_step(source: &mut Source<'_>, weights: &[(Verb, u64)], total: u64, repli
     step
 }
 
+impl Schedule {
+    /// Its text without the steps.
+    pub(crate) fn head(&self) -> String {
+        let law = self.law.map(|law| format!(" law={}", law.code()));
+        format!("k1 n{}{}", self.replicas, law.unwrap_or_default())
+    }
+}
+
+/// The format, the number of replicas, and the law if there is one.
+fn parse_head(head: &str) -> Option<(u32, Option<Law>)> {
+    let mut words = head.strip_prefix("k1 ")?.split_whitespace();
+    let replicas = words.next()?.strip_prefix('n')?.parse().ok()?;
+    let law = match words.next() {
+        None => None,
+        Some(word) => {
+            let code = word.strip_prefix("law=")?;
+            Some(*Law::ALL.iter().find(|law| law.code() == code)?)
+        }
+    };
+    let fits = (1..=REPLICAS_MAX).contains(&replicas) && words.next().is_none();
+    fits.then_some((replicas, law))
+}
+
+impl fmt::Debug for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "k1 n{}", self.replicas)?;
+        write!(f, "{}", self.head())?;
         self.steps
             .iter()
             .try_for_each(|step| write!(f, " | {step}"))
@@ -123,6 +168,8 @@ impl FromStr for Schedule {
     type Err = NotASchedule;
 
     fn from_str(text: &str) -> Result<Schedule, NotASchedule> {
+        // Some editors put a byte order mark before a text.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = text
             .lines()
             .map(|line| line.split('#').next().unwrap_or(""));
@@ -131,10 +178,11 @@ impl FromStr for Schedule {
             .map(str::trim)
             .filter(|part| !part.is_empty());
         let head = parts.next().unwrap_or_default();
-        let replicas = head.strip_prefix("k1 n").and_then(|n| n.parse().ok());
-        let replicas = replicas.filter(|n| (1..=REPLICAS_MAX).contains(n));
+        let wrong = || NotASchedule { part: head.into() };
+        let (replicas, law) = parse_head(head).ok_or_else(wrong)?;
         Ok(Schedule {
-            replicas: replicas.ok_or_else(|| NotASchedule { part: head.into() })?,
+            replicas,
+            law,
             steps: parts.map(str::parse).collect::<Result<_, _>>()?,
         })
     }
@@ -160,7 +208,15 @@ mod tests {
         let lines =
             "# found on a Monday\nk1 n3\n0:do 17 # adds\n\n0>2 | 1~0\n1:take 0 2\n2:crash\n";
         assert_eq!(lines.parse::<Schedule>().unwrap().to_string(), text);
+        let one_law = "k1 n3 law=J7 | 0:do 17 | 0>2";
+        let parsed: Schedule = format!("\u{feff}{one_law}").parse().unwrap();
+        assert_eq!(
+            (parsed.law, format!("{parsed:?}")),
+            (Some(Law::J7), one_law.into())
+        );
         for wrong in [
+            "k1 n3 law=J99",
+            "k1 n3 J7",
             "",
             "k2 n3",
             "k1 n0",

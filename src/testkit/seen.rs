@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use super::events::{Events, Log, OpId};
+use super::replica::Edits;
 
 /// One visible operation.
 #[derive(Debug)]
@@ -171,6 +172,27 @@ impl<'a, Op> Seen<'a, Op> {
         }
         orders.insert((a, b));
         true
+    }
+}
+
+impl<'a, Op: Clone> Seen<'a, Edits<Op>> {
+    /// The operations of all updates, each by itself: what a replica of this crate has seen, read as
+    /// a specification of its type reads it.
+    ///
+    /// # Examples
+    /// ```
+    /// use commute::testkit::{Random, spec};
+    /// use commute::{PnCounter, Replica};
+    ///
+    /// let report = Random::new::<Replica<PnCounter>>()
+    ///     .delta()
+    ///     .spec(|seen, got| spec::sum(&seen.each(), got))
+    ///     .schedules(50)
+    ///     .run();
+    /// report.unwrap_clean();
+    /// ```
+    pub fn each(&self) -> Seen<'a, Op> {
+        self.project(|edits| edits.operations.clone())
     }
 }
 

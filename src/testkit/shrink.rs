@@ -10,14 +10,16 @@ use super::step::{Step, Verb};
 /// At most this many runs are spent.
 const RUNS_MAX: u64 = 200;
 
-/// The smallest schedule found for which `fails` still holds, and how many runs it took.
+/// The smallest schedule found for which `fails` still holds, and how many runs it took; there are
+/// no more of them once `is_late`.
 pub(crate) fn shrink(
     mut schedule: Schedule,
+    is_late: impl Fn() -> bool,
     mut fails: impl FnMut(&Schedule) -> bool,
 ) -> (Schedule, u64) {
     let mut runs = 0;
     let mut fails = |candidate: &Schedule| {
-        if runs >= RUNS_MAX {
+        if runs >= RUNS_MAX || is_late() {
             return false;
         }
         runs += 1;
@@ -105,7 +107,7 @@ fn lower(schedule: &mut Schedule, fails: &mut impl FnMut(&Schedule) -> bool) {
     for replicas in 1..schedule.replicas {
         let candidate = Schedule {
             replicas,
-            steps: schedule.steps.clone(),
+            ..schedule.clone()
         };
         if fails(&candidate) {
             *schedule = candidate;
@@ -162,9 +164,16 @@ mod tests {
             let choice = schedule.steps.iter().map(|step| step.args[0]).max();
             has("pull") && choice >= Some(5)
         };
-        let (small, runs) = shrink(text.parse().unwrap(), failing);
+        let (small, runs) = shrink(text.parse().unwrap(), || false, failing);
         assert_eq!(small.to_string(), "k1 n1 | 0:pull 9");
         assert!(runs <= RUNS_MAX);
+    }
+
+    #[test]
+    fn nothing_is_tried_once_it_is_late() {
+        let schedule: Schedule = "k1 n3 | 0:do 17 | 1:heal".parse().unwrap();
+        let (same, runs) = shrink(schedule.clone(), || true, |_| true);
+        assert_eq!((same, runs), (schedule, 0));
     }
 
     #[test]
@@ -178,7 +187,7 @@ mod tests {
                 && steps.iter().any(|step| step.verb == Verb::Merge)
                 || steps.iter().any(moves) && steps.iter().any(sent)
         };
-        let (small, _) = shrink(text.parse().unwrap(), failing);
+        let (small, _) = shrink(text.parse().unwrap(), || false, failing);
         assert!(small.steps.len() <= 2, "{small}");
     }
 }

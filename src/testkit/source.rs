@@ -2,15 +2,25 @@
 
 use crate::env::SplitMix64;
 
+/// How many unique numbers of an operation are near each other.
+const UNIQUE_NEAR: u64 = 8;
+/// The bit above which its others differ; more than 2^24 operations of a replica reach it.
+const UNIQUE_FAR: u32 = 33;
+
 /// A source of choices: random, enumerated, replayed or read from bytes.
 ///
 /// The choices of one operation are one number, in mixed radix with the first choice as the lowest
 /// digit; a schedule stores that number (`0:do 17`), the search counts through them, and it is the
 /// same operation for all.
+///
+/// Choice 0 is the first that a search tries and the one that shrinking goes to: put the plainest
+/// operation first.
 #[derive(Debug)]
 pub struct Source<'a> {
     engine: Engine<'a>,
-    unique: u64,
+    /// Where the numbers of this operation begin, if it is one of an execution.
+    unique: Option<u64>,
+    uniques: u64,
 }
 
 #[derive(Debug)]
@@ -54,11 +64,15 @@ impl<'a> Source<'a> {
     }
 
     fn of(engine: Engine<'a>) -> Source<'a> {
-        Source { engine, unique: 0 }
+        Source {
+            engine,
+            unique: None,
+            uniques: 0,
+        }
     }
 
     pub(crate) fn with_unique(mut self, first: u64) -> Source<'a> {
-        self.unique = first;
+        self.unique = Some(first * UNIQUE_NEAR);
         self
     }
 
@@ -96,10 +110,16 @@ impl<'a> Source<'a> {
         self.below(whole) < part
     }
 
-    /// A number that no other operation of the execution gets; small at first.
+    /// A number that no other call in the execution gets, for up to 500,000 calls of one operation;
+    /// small at first.
     pub fn unique(&mut self) -> u64 {
-        self.unique += 1;
-        self.unique
+        let nth = self.uniques;
+        self.uniques += 1;
+        match self.unique {
+            None => nth + 1,
+            // The next operation has the numbers after these 8: others are far above.
+            Some(first) => first + nth % UNIQUE_NEAR + 1 + (nth / UNIQUE_NEAR << UNIQUE_FAR),
+        }
     }
 
     /// Whether all choices are tried one after the other: a type may offer fewer of them then.
@@ -127,6 +147,9 @@ fn take(bytes: &mut &[u8], n: u64) -> u64 {
     }
     value % n
 }
+
+/// More choices than that of one operation are not counted through.
+const DIGITS_MAX: usize = 64;
 
 /// Counts through all choices that something asks for.
 ///
@@ -159,6 +182,10 @@ impl Odometer {
     }
 
     fn digit(&mut self, at: usize, n: u64) -> u64 {
+        // Whoever draws until it likes what it gets must get each number at times.
+        if at >= DIGITS_MAX {
+            return at as u64 % n;
+        }
         match self.digits.get_mut(at) {
             Some((digit, radix)) => {
                 *radix = n;
@@ -196,4 +223,25 @@ impl Odometer {
         }
         Some(number)
     }
+}
+
+#[test]
+fn unique_numbers_never_come_twice() {
+    let mut all = std::collections::BTreeSet::new();
+    for first in 0..200 {
+        let mut source = Source::number(0).with_unique(first);
+        all.extend((0..100).map(|_| source.unique()));
+    }
+    assert_eq!(all.len(), 200 * 100);
+    let mut alone = Source::random(1);
+    assert!((1..=20).all(|number| alone.unique() == number));
+}
+
+#[test]
+fn drawing_until_it_is_liked_ends() {
+    let mut odometer = Odometer::new();
+    let mut source = Source::odometer(&mut odometer);
+    while source.chance(3, 4) {}
+    let mut source = Source::odometer(&mut odometer);
+    while !source.chance(1, 4) {}
 }

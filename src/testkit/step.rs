@@ -119,8 +119,8 @@ impl Verb {
     }
 }
 
-/// One step.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+/// One step; `Debug` gives its text in schedules.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Step {
     /// What it does.
     pub verb: Verb,
@@ -140,6 +140,12 @@ impl Step {
     pub(crate) fn numbers(&mut self) -> impl Iterator<Item = &mut u32> {
         let arity = self.verb.arity();
         std::iter::once(&mut self.at).chain(self.args.iter_mut().take(arity))
+    }
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,11 +1,15 @@
 //! What differs between two `Debug` texts.
 
+use std::collections::{HashMap, HashSet};
+
 use super::words::{cut, flat};
 
 /// How many differences are listed.
 const LISTED_MAX: usize = 6;
 /// How many characters of a part are shown.
 const PART_MAX: usize = 60;
+/// How deep values within values are compared: a test's thread has little stack.
+const DEPTH_MAX: usize = 64;
 
 /// The differences of two `Debug` texts, one per line: of sets and maps what is too much and what
 /// is lacking, of lists and tuples the first place, of others the first character. Empty if there
@@ -13,7 +17,7 @@ const PART_MAX: usize = 60;
 pub(super) fn differences(got: &str, expected: &str) -> Vec<String> {
     let (got, expected) = (flat(got), flat(expected));
     let mut out = Vec::new();
-    compare("", &got, &expected, &mut out);
+    compare("", &got, &expected, DEPTH_MAX, &mut out);
     // One that names both sides as a whole says nothing new.
     if out.len() == 1 && out[0].starts_with(": got") {
         out.clear();
@@ -101,16 +105,20 @@ fn split<'t>(text: &'t str, by: &str) -> Option<Vec<&'t str>> {
     (depth == 0 && quote.is_none()).then_some(parts)
 }
 
-fn compare(path: &str, got: &str, expected: &str, out: &mut Vec<String>) {
+fn compare(path: &str, got: &str, expected: &str, depth: usize, out: &mut Vec<String>) {
     if got == expected {
         return;
     }
-    match (shape(got), shape(expected)) {
+    let shapes = match depth {
+        0 => (Shape::Plain, Shape::Plain),
+        _ => (shape(got), shape(expected)),
+    };
+    match shapes {
         (Shape::Named(a, mine), Shape::Named(b, theirs)) if a == b => {
-            named(path, &mine, &theirs, out);
+            named(path, &mine, &theirs, depth - 1, out);
         }
         (Shape::Listed(a, mine), Shape::Listed(b, theirs)) if a == b => {
-            listed(path, &mine, &theirs, out);
+            listed(path, &mine, &theirs, depth - 1, out);
         }
         _ => out.push(format!(
             "{path}: got {}, expected {}",
@@ -122,7 +130,7 @@ fn compare(path: &str, got: &str, expected: &str, out: &mut Vec<String>) {
 
 type Pairs<'t> = [(&'t str, Option<&'t str>)];
 
-fn named(path: &str, got: &Pairs<'_>, expected: &Pairs<'_>, out: &mut Vec<String>) {
+fn named(path: &str, got: &Pairs<'_>, expected: &Pairs<'_>, depth: usize, out: &mut Vec<String>) {
     let at = |key: &str| match path.is_empty() {
         true => cut(key, PART_MAX),
         false => format!("{path}.{}", cut(key, PART_MAX)),
@@ -131,21 +139,24 @@ fn named(path: &str, got: &Pairs<'_>, expected: &Pairs<'_>, out: &mut Vec<String
         Some(value) => format!("{}: {}", at(key), cut(value, PART_MAX)),
         None => at(key),
     };
+    // Of two with one key the first counts.
+    let theirs: HashMap<&str, Option<&str>> = expected.iter().rev().copied().collect();
     for (key, value) in got {
-        match (expected.iter().find(|(own, _)| own == key), value) {
+        match (theirs.get(key), value) {
             (None, _) => out.push(format!("too much: {}", show(key, value))),
-            (Some((_, Some(theirs))), Some(mine)) => compare(&at(key), mine, theirs, out),
+            (Some(Some(theirs)), Some(mine)) => compare(&at(key), mine, theirs, depth, out),
             _ => {}
         }
     }
+    let mine: HashSet<&str> = got.iter().map(|(key, _)| *key).collect();
     for (key, value) in expected {
-        if !got.iter().any(|(own, _)| own == key) {
+        if !mine.contains(key) {
             out.push(format!("lacking: {}", show(key, value)));
         }
     }
 }
 
-fn listed(path: &str, got: &[&str], expected: &[&str], out: &mut Vec<String>) {
+fn listed(path: &str, got: &[&str], expected: &[&str], depth: usize, out: &mut Vec<String>) {
     let same = got.iter().zip(expected).take_while(|(a, b)| a == b).count();
     let place = format!("{path}[{same}]");
     match (got.get(same), expected.get(same)) {
@@ -158,7 +169,7 @@ fn listed(path: &str, got: &[&str], expected: &[&str], out: &mut Vec<String>) {
                 (false, true) => String::new(),
                 (false, false) => format!(" (of {}, expected {})", got.len(), expected.len()),
             };
-            compare(&place, mine, theirs, out);
+            compare(&place, mine, theirs, depth, out);
             if let Some(last) = out.last_mut() {
                 last.push_str(&lengths);
             }
@@ -237,5 +248,25 @@ mod tests {
         let all = differences(&got, "{}");
         assert_eq!((all.len(), all[6].as_str()), (7, "and 14 more"));
         assert!(differences("{{", "[]]").is_empty());
+    }
+
+    #[test]
+    fn large_sets_are_compared_at_once() {
+        let mine: std::collections::BTreeSet<u32> = (0..20_000).collect();
+        let mut theirs = mine.clone();
+        theirs.insert(70_000);
+        // By the square of their number it takes minutes.
+        let all = differences(&format!("{mine:?}"), &format!("{theirs:?}"));
+        assert_eq!(all, ["lacking: 70000"]);
+    }
+
+    #[test]
+    fn values_within_values_end() {
+        let nested = |inner: &str| {
+            let depth = 10_000;
+            format!("{}{inner}{}", "Node(1, ".repeat(depth), ")".repeat(depth))
+        };
+        let all = differences(&nested("1"), &nested("2"));
+        assert_eq!(all.len(), 1, "{all:?}");
     }
 }

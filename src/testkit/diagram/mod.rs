@@ -2,10 +2,12 @@
 //!
 //! A drawing shows one replica per column and time downward, one step per line; then why the law
 //! does not hold, what differs, and how to run it again. The wording is no part of the interface.
+//! Control characters are spelled out, and texts end after 256 KiB.
 
 mod ascii;
 mod diff;
 mod mermaid;
+mod plain;
 mod shiviz;
 #[cfg(test)]
 mod tests;
@@ -31,14 +33,14 @@ impl Failure {
     ///
     /// `Display` gives this in ASCII.
     pub fn drawing(&self, style: Style) -> String {
-        ascii::draw(self, style)
+        ascii::draw(&plain::plain(self), style)
     }
 
     /// The steps as a fenced Mermaid `sequenceDiagram`, to paste into an issue.
     ///
     /// Dashed arrows are what was in flight before.
     pub fn mermaid(&self) -> String {
-        mermaid::draw(self)
+        mermaid::draw(&plain::plain(self))
     }
 
     /// The steps as a log with vector clocks, for ShiViz: two lines for each event, to be parsed by
@@ -46,7 +48,7 @@ impl Failure {
     ///
     /// What is about no replica is an event of the host `network`.
     pub fn shiviz(&self) -> String {
-        shiviz::log(self)
+        shiviz::log(&plain::plain(self))
     }
 }
 

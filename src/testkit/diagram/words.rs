@@ -1,5 +1,7 @@
 //! Texts made to fit: on one line, cut, wrapped, with the steps of the operations they name.
 
+use std::collections::HashMap;
+
 use crate::testkit::{Broken, Deed, Failure, Story};
 
 /// On one line: line breaks and what surrounds them become one space.
@@ -66,7 +68,7 @@ pub(super) fn headline(failure: &Failure) -> String {
     };
     format!(
         "FAIL  {}   law {}   {}, {}, {shrunk}",
-        failure.subject,
+        flat(&failure.subject),
         failure.broken.law,
         count(failure.schedule.steps.len(), "step"),
         count(failure.story.replicas, "replica"),
@@ -90,13 +92,13 @@ pub(super) fn outcome(broken: &Broken) -> String {
 
 /// Appends to every name of an operation of the story the step that made it: `r0:1 (step 1)`.
 pub(super) fn with_steps(text: &str, story: &Story) -> String {
-    let step = |name: &str| {
-        let made = story.lines.iter().find(|line| match &line.deed {
-            Deed::Did { made: Ok(own), .. } => own == name,
-            _ => false,
-        });
-        made.map(|line| line.step)
-    };
+    let made = story.lines.iter().filter_map(|line| match &line.deed {
+        Deed::Did { made: Ok(own), .. } => Some((own.as_str(), line.step)),
+        _ => None,
+    });
+    // Of two that have one name the first counts.
+    let steps: HashMap<&str, usize> = made.rev().collect();
+    let step = |name: &str| steps.get(name).copied();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == ':' || c == '.' || c == '_';
     let mut out = String::new();
     let mut rest = text;

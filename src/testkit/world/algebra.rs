@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::super::events::Events;
 use super::super::law::Law;
+use super::super::pulse::beat;
 use super::super::subject::{Applied, Subject};
 use super::{Cargo, Checked, Node, Via, World, broken};
 
@@ -102,6 +103,7 @@ impl<T: Subject> World<T> {
 
     /// `x` merged with `y`.
     fn joined(&self, at: usize, x: &T, y: &T) -> Checked<T> {
+        beat();
         let mut joined = x.duplicate();
         if let Some(table) = self.can.state {
             (table.merge)(&mut joined, y).map_err(|error| {

@@ -6,6 +6,7 @@ use super::super::coverage::Mark;
 use super::super::events::Events;
 use super::super::failure::Broken;
 use super::super::law::Law;
+use super::super::pulse::beat;
 use super::super::seen::Seen;
 use super::super::step::Verb;
 use super::super::subject::{Subject, Verdict};
@@ -17,6 +18,7 @@ impl<T: Subject> World<T> {
         if self.cloned {
             return Ok(());
         }
+        beat();
         let node = Rc::clone(&self.nodes[at]);
         if self.is_new(&[at]) {
             self.check_one(at, &node, verb)?;

@@ -66,7 +66,7 @@ impl<T: Subject> World<T> {
         let node = &self.nodes[at];
         // Unique per place and count, so that independent steps commute.
         let first = (u64::from(node.incarnation) << 40 | u64::from(node.done)) * 64 + at as u64;
-        let mut source = Source::number(u64::from(choice)).with_unique(first * 8);
+        let mut source = Source::number(u64::from(choice)).with_unique(first);
         let Some(op) = node.subject.choose(&mut source) else {
             return Ok(false);
         };

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::super::events::{Events, OpId};
 use super::super::law::Law;
+use super::super::pulse::beat;
 use super::super::step::Verb;
 use super::super::story::Deed;
 use super::super::subject::Subject;
@@ -73,6 +74,7 @@ impl<T: Subject> World<T> {
         }
         for from in all.clone() {
             for to in all.clone().filter(|to| *to != from) {
+                beat();
                 match route {
                     Route::States => self.merge(from, to)?,
                     _ => self.sync(from, to)?,
@@ -87,6 +89,7 @@ impl<T: Subject> World<T> {
         for place in 0..self.carriers.len() {
             let parcel = Rc::clone(&self.carriers[place]);
             let new = !parcel.claims.is_subset(&self.nodes[at].seen);
+            beat();
             if new && matches!(parcel.cargo, Cargo::Messages(_)) && self.may_deliver(at, &parcel) {
                 self.deliver(at, &parcel)?;
             }
