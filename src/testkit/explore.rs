@@ -286,7 +286,7 @@ impl<T: Subject> Search<T> {
             print = child.print();
             is_new = self.visited.insert(print);
             match is_new {
-                true => child.check_step(step.verb, &changed),
+                true => child.check_step(step.verb, changed),
                 false => Ok(()),
             }
         });
