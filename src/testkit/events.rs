@@ -177,6 +177,8 @@ pub(crate) struct Event<Op> {
     pub dot: Option<Dot>,
     /// Of its name, the operation and all of its past.
     pub print: u128,
+    /// How long the longest chain of operations is that ends in it.
+    pub depth: u32,
 }
 
 /// All operations of an execution, in the order in which they were done.
@@ -202,6 +204,12 @@ impl<Op: fmt::Debug> Log<Op> {
             events: Rc::default(),
             print: 0,
         }
+    }
+
+    /// How long the longest chain of operations is that ends in one with this past.
+    pub fn depth_after(&self, past: &Events) -> u32 {
+        let before = past.iter().map(|number| self.get(number).depth);
+        1 + before.max().unwrap_or(0)
     }
 
     /// Adds an operation and returns its number.

@@ -343,7 +343,7 @@ impl<T: Subject> Search<T> {
             return Ok(None);
         }
         self.every_law_of(&mut child, here, pulse, |child| {
-            child.check_step(step.verb, &changed)
+            child.check_step(step.verb, changed)
         })?;
         self.every_law_of(&mut child, here, pulse, |child| child.fork().settle())?;
         self.reached.push(Reached {

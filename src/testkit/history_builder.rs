@@ -61,7 +61,9 @@ impl<Op: Debug> History<Op> {
             number: self.of(replica) + 1,
         };
         let print = self.log.print_of(id, &op, &past);
+        let depth = self.log.depth_after(&past);
         let number = self.log.push(Event {
+            depth,
             id,
             author: ReplicaId::from(u128::from(id.replica) + 1),
             op,

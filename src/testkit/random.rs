@@ -281,7 +281,7 @@ impl<T: Subject> RandomSearch<T> {
         let second = run(can, schedule, effort, Note::Trace, pulse);
         let differs = match second.broken {
             Some((broken, _)) => Err(format!("a second run broke {}", broken.law)),
-            None => same_trace(first, &second.trace),
+            None => same_trace(can, first, &second.trace),
         };
         let what = differs.err()?;
         Some(self.not_deterministic(can, schedule, effort, what, pulse))

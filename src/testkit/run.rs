@@ -90,7 +90,7 @@ fn steps<T: Subject>(
         world.step = number + 1;
         let laws = world.effort.laws;
         if let Some(Some(changed)) = passed(laws, world.perform(*step))? {
-            passed(laws, world.check_step(step.verb, &changed))?;
+            passed(laws, world.check_step(step.verb, changed))?;
         }
     }
     at.set(schedule.steps.len() + 1);
@@ -125,11 +125,18 @@ pub(crate) fn guarded<R>(f: impl FnOnce() -> Checked<R>) -> Checked<R> {
 }
 
 /// Whether two runs of the same schedule did the same.
-pub(crate) fn same_trace<T: Subject>(a: &[Traced<T>], b: &[Traced<T>]) -> Result<(), String> {
+pub(crate) fn same_trace<T: Subject>(
+    can: &Capabilities<T>,
+    a: &[Traced<T>],
+    b: &[Traced<T>],
+) -> Result<(), String> {
     for (at, (a, b)) in a.iter().zip(b).enumerate() {
         let same = match (a, b) {
             (Traced::Op(a), Traced::Op(b)) => a == b,
             (Traced::View(a), Traced::View(b)) => a == b,
+            (Traced::State(a), Traced::State(b)) => {
+                can.state.is_none_or(|table| (table.same)(a, b))
+            }
             (Traced::Bytes(a), Traced::Bytes(b)) => a == b,
             _ => false,
         };
@@ -137,6 +144,7 @@ pub(crate) fn same_trace<T: Subject>(a: &[Traced<T>], b: &[Traced<T>]) -> Result
             let kind = match a {
                 Traced::Op(_) => "another operation was chosen".into(),
                 Traced::View(view) => format!("another view: {view:?}"),
+                Traced::State(state) => format!("another state: {state:?}"),
                 Traced::Bytes(_) => "other bytes were written".into(),
             };
             return Err(format!("{kind}, observation {at} of the run"));

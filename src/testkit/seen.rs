@@ -15,6 +15,7 @@ pub struct Visible<'a, Op> {
     event: u32,
     /// Its place among those that were made of one operation by [`Seen::project`].
     part: u32,
+    depth: u32,
 }
 
 #[derive(Debug)]
@@ -40,6 +41,15 @@ impl<Op> Visible<'_, Op> {
     /// The place of the replica that did it; a restart under a new id keeps the place.
     pub fn replica(&self) -> u16 {
         self.id.replica
+    }
+
+    /// The length of the longest chain of operations that ends in it, each of which had seen the one
+    /// before: the time of a Lamport clock that ticks with every operation.
+    ///
+    /// Parts that [`Seen::project`] made of one operation share its depth, and operations that it
+    /// left out count.
+    pub fn depth(&self) -> u32 {
+        self.depth
     }
 
     /// A number that no other visible operation has, the same in all views of one execution.
@@ -84,6 +94,7 @@ impl<'a, Op: Debug> Seen<'a, Op> {
                 op: Held::Lent(&event.op),
                 event: number as u32,
                 part: 0,
+                depth: event.depth,
             }
         };
         let mut all = Vec::with_capacity(events.len());
@@ -151,6 +162,7 @@ impl<'a, Op> Seen<'a, Op> {
                 op: Held::Own(op),
                 event: one.event,
                 part,
+                depth: one.depth,
             }));
         }
         Seen {

@@ -154,7 +154,7 @@ pub trait StateBased: Subject {
 
     /// Whether the states are equal, the replicas' own ids left aside.
     ///
-    /// Where the type is [`Persisted`] too, equal bytes count instead.
+    /// Where the type is [`Persisted`] too, equal states must have equal bytes (law `N1` or `S2`).
     fn same_state(&self, other: &Self) -> bool;
 }
 

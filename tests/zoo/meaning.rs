@@ -131,46 +131,19 @@ pub fn one_of_the_last(seen: &Seen<'_, u8>, got: &Option<u8>) -> Verdict {
 
 /// The value of a write with the longest chain of writes before it.
 pub fn latest(seen: &Seen<'_, u8>, got: &Option<u8>) -> Verdict {
-    let mut times: Vec<u32> = Vec::with_capacity(seen.len());
-    // The largest of the times up to each place, so that the search backwards ends early.
-    let mut most: Vec<u32> = Vec::with_capacity(seen.len());
-    for one in seen.iter() {
-        let mut before = 0;
-        for (place, two) in seen.iter().enumerate().take(times.len()).rev() {
-            if before >= most[place] {
-                break;
-            }
-            if times[place] > before && seen.happened_before(two, one) {
-                before = times[place];
-            }
-        }
-        times.push(before + 1);
-        most.push(
-            most.last()
-                .map_or(before + 1, |most| *most.max(&(before + 1))),
-        );
-    }
-    let last = times.iter().max();
-    let mut winners = seen
-        .iter()
-        .zip(&times)
-        .filter(|(_, time)| Some(*time) == last);
+    let last = seen.iter().map(Visible::depth).max();
+    let winners = || seen.iter().filter(|one| Some(one.depth()) == last);
     let right = match got {
         None => seen.is_empty(),
-        Some(got) => winners.any(|(one, _)| one.op() == got),
+        Some(got) => winners().any(|one| one.op() == got),
     };
     match right {
         true => Verdict::Right,
         false => {
-            let winners = seen
-                .iter()
-                .zip(&times)
-                .filter(|(_, time)| Some(*time) == last);
-            let winners: Vec<_> = winners.map(|(one, _)| one).collect();
-            let values: Vec<u8> = winners.iter().map(|one| *one.op()).collect();
+            let values: Vec<u8> = winners().map(|one| *one.op()).collect();
             Verdict::wrong(
                 format!("one of {values:?}"),
-                format!("the latest are {}", ids(winners)),
+                format!("the latest are {}", ids(winners())),
             )
         }
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::super::events::Events;
 use super::super::law::Law;
 use super::super::pulse::beat;
-use super::super::subject::{Applied, Subject};
+use super::super::subject::{Applied, Gaps, Subject};
 use super::{Cargo, Checked, Node, Via, World, broken};
 
 /// Samples kept for the laws about several states.
@@ -104,7 +104,7 @@ impl<T: Subject> World<T> {
     /// `x` merged with `y`.
     fn joined(&self, at: usize, x: &T, y: &T) -> Checked<T> {
         beat();
-        let mut joined = x.duplicate();
+        let mut joined = x.fork_as(Self::observer());
         if let Some(table) = self.can.state {
             (table.merge)(&mut joined, y).map_err(|error| {
                 broken(Law::O3, Some(at), format!("refused: {}", error.0), "merged")
@@ -239,7 +239,9 @@ impl<T: Subject> World<T> {
             &xy,
             "y after the answer of x, and y joined with x",
         )?;
-        if self.wants(Law::D4) {
+        // Nothing for who has less than x is still an answer to who has as much as x.
+        let sure = table.gaps != Gaps::Excluded || x.seen.is_subset(&y.seen);
+        if self.wants(Law::D4) && sure {
             let nothing = (table.since)(a, &*(table.seen)(a));
             if let Ok(after) = self.absorbed(at, Law::D4, b, &*nothing) {
                 self.must_be(Law::D4, at, &after, b, "y after what x knows beyond itself")?;
@@ -256,8 +258,16 @@ impl<T: Subject> World<T> {
         if !x.seen.intersection(&y.seen).is_subset(&z.seen) {
             return Ok(());
         }
+        let sure = y.seen.is_subset(&z.seen);
+        if !sure && table.gaps == Gaps::Excluded {
+            return Ok(());
+        }
         let answer = (table.since)(&x.subject, &*(table.seen)(&y.subject));
-        let after = self.absorbed(at, Law::N4, &z.subject, &*answer)?;
+        let after = match self.absorbed(at, Law::N4, &z.subject, &*answer) {
+            // It may ask for all that the asker had.
+            Err(_) if !sure => return Ok(()),
+            after => after?,
+        };
         let seen = z.seen.union(&x.seen.difference(&y.seen));
         let mut via = z.via;
         via.add(x.via);
@@ -284,7 +294,7 @@ impl<T: Subject> World<T> {
     }
 
     fn absorbed(&self, at: usize, law: Law, subject: &T, delta: &dyn Any) -> Checked<T> {
-        let mut after = subject.duplicate();
+        let mut after = subject.fork_as(Self::observer());
         if let Some(table) = self.can.delta {
             let taken = (table.absorb)(&mut after, delta);
             if !matches!(taken, Ok(Applied::New | Applied::Duplicate)) {

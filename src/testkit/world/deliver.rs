@@ -7,7 +7,7 @@ use super::super::events::Events;
 use super::super::law::Law;
 use super::super::step::Verb;
 use super::super::story::Deed;
-use super::super::subject::{Applied, Gaps, Rejected, Subject};
+use super::super::subject::{Applied, Delivery, Gaps, Rejected, Subject};
 use super::perform::Changed;
 use super::{Cargo, Checked, Node, Parcel, Via, World, broken};
 
@@ -59,7 +59,7 @@ impl<T: Subject> World<T> {
         let fresh = self.merge_in(to, &other.subject, &other.seen, other.via)?;
         self.coverage.effect(Verb::Merge);
         self.moved(from, to, "state", fresh);
-        Ok(Some(vec![to]))
+        Ok(Some(to))
     }
 
     fn can_talk(&self, from: usize, to: usize) -> bool {
@@ -170,7 +170,7 @@ impl<T: Subject> World<T> {
                 "an answer includes all that was lacking",
             ));
         }
-        Ok(Some(vec![to]))
+        Ok(Some(to))
     }
 
     /// The message of one operation, straight from where it is kept.
@@ -449,7 +449,13 @@ impl<T: Subject> World<T> {
         };
         let mut result = Ok(Applied::Duplicate);
         let through = self.costly();
-        for message in messages {
+        // Of a type that takes any order the messages of one operation need not stay in theirs.
+        let turn = match table.needs == Delivery::Any && messages.len() > 1 {
+            true => self.rng.below(messages.len() as u64) as usize,
+            false => 0,
+        };
+        let (last, first) = messages.split_at(turn);
+        for message in first.iter().chain(last) {
             let sent = match through {
                 true => Some(
                     (table.transmit)(&**message)

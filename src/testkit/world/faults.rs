@@ -145,7 +145,7 @@ impl<T: Subject> World<T> {
         self.note(at, || "joins".into());
         match self.can.state.is_some() {
             true => self.merge(sponsor, at),
-            false => Ok(Some(vec![at])),
+            false => Ok(Some(at)),
         }
     }
 
@@ -347,6 +347,6 @@ impl<T: Subject> World<T> {
         self.mark(Mark::Cloned);
         self.coverage.effect(Verb::Clone);
         self.note(to, || format!("becomes a copy of r{at}, id included"));
-        Some(vec![to])
+        Some(to)
     }
 }

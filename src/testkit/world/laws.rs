@@ -41,6 +41,16 @@ impl<T: Subject> World<T> {
         }
         let view = node.subject.view();
         self.trace_state(&node.subject);
+        if self.wants(Law::H1) && self.costly() && node.subject.view() != view {
+            let mut wrong = broken(
+                Law::H1,
+                Some(at),
+                format!("{:?}", node.subject.view()),
+                format!("{view:?}"),
+            );
+            wrong.why = "two views of one state are not equal".into();
+            return Err(wrong);
+        }
         let known = self.canon.get(&node.seen);
         // What was judged once as what these operations mean is right again.
         if known.is_none_or(|canon| canon.view != view) {
@@ -61,6 +71,7 @@ impl<T: Subject> World<T> {
             return;
         };
         trace.push(Traced::View(subject.view()));
+        trace.push(Traced::State(subject.duplicate()));
         if let Some(table) = self.can.bytes {
             trace.push(Traced::Bytes((table.encode)(subject)));
         }
@@ -68,9 +79,9 @@ impl<T: Subject> World<T> {
 
     /// Equal states, ids left aside.
     pub(super) fn same(&self, a: &T, b: &T) -> bool {
-        match (&self.can.bytes, &self.can.state) {
-            (Some(table), _) => (table.encode)(a) == (table.encode)(b),
-            (None, Some(table)) => (table.same)(a, b),
+        match (&self.can.state, &self.can.bytes) {
+            (Some(table), _) => (table.same)(a, b),
+            (None, Some(table)) => (table.encode)(a) == (table.encode)(b),
             (None, None) => a.view() == b.view(),
         }
     }

@@ -12,8 +12,8 @@ use super::super::story::Deed;
 use super::super::subject::{Delivery, Gaps, Outcome, Subject};
 use super::{Cargo, Checked, Parcel, Traced, World, broken};
 
-/// The replicas that a step may have changed; at most two.
-pub(crate) type Changed = Vec<usize>;
+/// The replica that a step may have changed.
+pub(crate) type Changed = usize;
 
 impl<T: Subject> World<T> {
     /// Performs one step; `None` if it had no effect.
@@ -58,7 +58,7 @@ impl<T: Subject> World<T> {
         if changed {
             self.coverage.effect(step.verb);
         }
-        Ok(changed.then(|| vec![at]))
+        Ok(changed.then_some(at))
     }
 
     /// A user does something; `choice` holds what.
@@ -91,7 +91,8 @@ impl<T: Subject> World<T> {
         };
         let told = format_if(self.story.is_some(), || format!("{op:?}"));
         if outcome != Outcome::Done {
-            return self.not_done(at, &told, &outcome, before.as_ref());
+            let sent = messages.map_or(0, |messages| messages.len());
+            return self.not_done(at, &told, &outcome, sent, before.as_ref());
         }
         let node = self.node_mut(at);
         node.done += 1;
@@ -108,7 +109,9 @@ impl<T: Subject> World<T> {
         if self.collected {
             self.mark(Mark::AfterCollection);
         }
+        let depth = self.log.depth_after(&past);
         let number = self.log.push(Event {
+            depth,
             id,
             author,
             op,
@@ -150,6 +153,7 @@ impl<T: Subject> World<T> {
         at: usize,
         op: &str,
         outcome: &Outcome,
+        sent: usize,
         before: Option<&T>,
     ) -> Checked<bool> {
         let (mark, why) = match outcome {
@@ -162,6 +166,10 @@ impl<T: Subject> World<T> {
             op: op.into(),
             made: Err(why),
         });
+        if sent > 0 && self.wants(Law::R1) {
+            let got = format!("{sent} messages of an operation that did nothing");
+            return Err(broken(Law::R1, Some(at), got, "nothing to send"));
+        }
         let Some(before) = before.filter(|_| self.wants(Law::R1)) else {
             return Ok(true);
         };
@@ -220,8 +228,10 @@ impl<T: Subject> World<T> {
         let ready = parcel.needs.is_subset(seen) && parcel.base.is_subset(seen);
         match (&parcel.cargo, &self.can.ops, &self.can.delta) {
             (Cargo::Messages(_), Some(ops), _) => {
-                // A part that is known is a duplicate too.
-                let fresh = parcel.claims.intersection(seen).is_empty();
+                // A part that is known, or kept already, is a duplicate too.
+                let kept = self.nodes[at].waiting.iter();
+                let kept = kept.fold(seen.clone(), |all, held| all.union(&held.claims));
+                let fresh = parcel.claims.intersection(&kept).is_empty();
                 (ready || ops.detects) && (fresh || ops.duplicates) && (!known || ops.duplicates)
             }
             (Cargo::Delta(_), _, Some(delta)) => ready || delta.gaps != Gaps::Excluded,
