@@ -539,3 +539,20 @@ fn a_cap_on_the_time_holds_for_shrinking_too() {
     let text = report.to_string();
     assert!(text.contains("shrinking stopped by the time"), "{text}");
 }
+
+fault!(Slow {
+    fn merge(count: &mut Counts, theirs: &Counts) -> Result<(), Rejected> {
+        std::thread::sleep(Duration::from_millis(5));
+        count.join(theirs);
+        Ok(())
+    }
+});
+
+#[test]
+fn many_calls_of_one_step_are_not_one_that_hangs() {
+    let schedule = "k1 n10 | 0:do 1".parse().unwrap_or_default();
+    let patience = Duration::from_millis(1_500);
+    // Its end alone takes twice as long.
+    let replay = Random::of(state::<Slow>()).patience(patience);
+    replay.replay(schedule).unwrap_clean();
+}
