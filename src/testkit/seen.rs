@@ -78,15 +78,15 @@ impl<'a, Op: Debug> Seen<'a, Op> {
     ) -> Seen<'a, Op> {
         let visible = |number: usize| {
             let event = log.get(number);
-            Visible {
+            Some(Visible {
                 id: event.id,
-                op: Held::Lent(&event.op),
+                op: Held::Lent(event.op.as_ref()?),
                 event: number as u32,
                 part: 0,
-            }
+            })
         };
         Seen {
-            visible: events.iter().map(visible).collect(),
+            visible: events.iter().filter_map(visible).collect(),
             pasts: log,
             orders,
         }

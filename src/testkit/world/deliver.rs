@@ -266,17 +266,15 @@ impl<T: Subject> World<T> {
         }
         let mut source = super::super::Source::number(u64::from(choice));
         let count = 2 + source.below(2);
+        let with_gap = source.below(2) == 0;
         let mut group: Option<Rc<Parcel<T>>> = None;
         for _ in 0..count {
-            // Recent ones, so that groups with gaps fit into each other.
-            let reach = 6.min(self.carriers.len() as u64);
-            let back = source.below(reach) as usize;
-            let Some(next) = self.carriers.iter().nth_back(back) else {
-                return false;
+            let Some(next) = self.member(&mut source, group.as_deref(), with_gap) else {
+                break;
             };
             group = match group {
-                None => Some(Rc::clone(next)),
-                Some(group) => match self.grouped(&group, next) {
+                None => Some(next),
+                Some(group) => match self.grouped(&group, &next) {
                     Some(both) => Some(Rc::new(both)),
                     None => return false,
                 },
@@ -290,6 +288,34 @@ impl<T: Subject> World<T> {
             Some(group) if !group.claims.is_empty() => self.post(from, group),
             _ => false,
         }
+    }
+
+    /// A recent operation to be grouped with `group`; `with_gap` the second last one before it of the
+    /// same author, so that what lies between needs the group and the group needs it.
+    fn member(
+        &self,
+        source: &mut super::super::Source<'_>,
+        group: Option<&Parcel<T>>,
+        with_gap: bool,
+    ) -> Option<Rc<Parcel<T>>> {
+        // An operation may have carriers of two kinds: only those of one kind make a group.
+        let alike =
+            |next: &&Rc<Parcel<T>>| group.is_none_or(|group| is_delta(group) == is_delta(next));
+        let mut recent = self.carriers.iter().rev().filter(alike);
+        let chosen = match group.filter(|_| with_gap) {
+            Some(group) => {
+                let first = group.claims.iter().next()?;
+                let before = |next: &&Rc<Parcel<T>>| {
+                    next.from == group.from && next.claims.iter().all(|number| number < first)
+                };
+                recent.filter(before).nth(1)
+            }
+            None => {
+                let reach = self.carriers.iter().rev().filter(alike).take(6).count();
+                recent.nth(source.below(reach as u64) as usize)
+            }
+        };
+        chosen.map(Rc::clone)
     }
 
     fn grouped(&self, a: &Parcel<T>, b: &Parcel<T>) -> Option<Parcel<T>> {
@@ -673,6 +699,10 @@ impl<T: Subject> World<T> {
             )),
         }
     }
+}
+
+fn is_delta<T: Subject>(parcel: &Parcel<T>) -> bool {
+    matches!(parcel.cargo, Cargo::Delta(_))
 }
 
 /// How an arrival is judged.
