@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::capabilities::Capabilities;
 use super::failure::{Broken, Failure};
 use super::faults::Faults;
+use super::golden::check_golden;
 use super::law::{Law, Laws};
 use super::pulse::{PATIENCE, Pulse, Stuck, watched};
 use super::report::{Report, searched};
@@ -195,6 +196,12 @@ impl<T: Subject> RandomSearch<T> {
             return report;
         }
         let can = Rc::new(self.can.clone());
+        if let Some(failure) = check_golden(&can).filter(|_| self.laws.has(Law::P4)) {
+            report.failures.push(failure);
+            if !self.go_on {
+                return report;
+            }
+        }
         #[allow(
             clippy::disallowed_methods,
             reason = "only a cap on the time hangs on it"

@@ -9,12 +9,16 @@ use super::coverage::Mark;
 use super::explore::Explore;
 use super::failure::Failure;
 use super::faults::Faults;
+use super::golden::{Golden, write_golden};
 use super::law::Law;
 use super::random::{Random, alike};
 use super::report::Report;
 use super::schedule::Schedule;
 use super::step::Verb;
 use super::subject::Subject;
+
+/// How many states of a release are written down.
+const GOLDEN: u64 = 8;
 
 /// Everything that is checked of one type within the budget of `cargo test`.
 ///
@@ -23,6 +27,10 @@ use super::subject::Subject;
 /// `_SECONDS` set the seed, the number and length of the random schedules and a cap on the time of
 /// each search; with `COMMUTE_KIT_REPLAY` only that schedule is run. A schedule that fails is
 /// written to the folder of regressions.
+///
+/// What older releases wrote is in `tests/golden/<name>/*.txt` (see [`Golden`]), and must be read as
+/// what it showed (P4). `COMMUTE_KIT_GOLDEN=v1` writes down eight states of this release there, as
+/// `v1-0.txt` and so on; files that are there stay as they are.
 ///
 /// [`convergence_suite!`](crate::convergence_suite) makes one and a test for each law.
 #[must_use]
@@ -91,7 +99,7 @@ impl<T: Subject> Suite<T> {
     }
 
     /// Runs everything.
-    pub fn run(self) -> SuiteReport {
+    pub fn run(mut self) -> SuiteReport {
         let mut all = SuiteReport {
             name: self.name,
             failures: Vec::new(),
@@ -108,6 +116,7 @@ impl<T: Subject> Suite<T> {
             }
             return all;
         }
+        self.golden(&mut all);
         self.regressions(&mut all);
         let random = self.random().every_law().run();
         self.vacuous(&random, &mut all);
@@ -136,6 +145,24 @@ impl<T: Subject> Suite<T> {
         match self.time_max {
             Some(most) => random.time_max(most),
             None => random,
+        }
+    }
+
+    /// What older releases wrote, from its folder; first writes down what this one writes, if asked.
+    fn golden(&mut self, all: &mut SuiteReport) {
+        let folder = self.package.join("tests/golden").join(self.name);
+        if let Ok(release) = std::env::var("COMMUTE_KIT_GOLDEN") {
+            let random = self.random();
+            let schedules = (0..GOLDEN).map(|at| random.schedule(at));
+            if let Err(error) = write_golden(&self.can, schedules, &folder, &release) {
+                let error = format!("COMMUTE_KIT_GOLDEN: {error}");
+                all.inconclusive.push(error);
+            }
+        }
+        match Golden::read(&folder) {
+            Ok(golden) if golden.is_empty() => {}
+            Ok(golden) => self.can = self.can.clone().golden(golden),
+            Err(error) => all.inconclusive.push(error),
         }
     }
 
@@ -432,6 +459,7 @@ macro_rules! __laws {
             p1_a_state_is_its_bytes P1,
             p2_one_state_has_one_byte_string P2,
             p3_foreign_bytes_are_refused P3,
+            p4_the_bytes_of_older_releases_are_read P4,
             p5_a_replica_goes_on_after_a_crash P5,
         );
         $crate::__laws!($($($rest)*)?);
