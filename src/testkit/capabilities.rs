@@ -4,6 +4,7 @@ use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::golden::Golden;
 use super::seen::Seen;
 use super::subject::{
     Applied, Collecting, Delivery, DeltaBased, Gaps, OpBased, Outcome, Persisted, Rejected,
@@ -25,6 +26,7 @@ pub struct Capabilities<T: Subject> {
     pub(crate) bytes: Option<BytesTable<T>>,
     pub(crate) collect: Option<CollectTable<T>>,
     pub(crate) version: Option<VersionTable<T>>,
+    pub(crate) golden: Arc<Golden>,
     pub(crate) spec: Option<Spec<T>>,
 }
 
@@ -54,6 +56,7 @@ pub(crate) struct OpTable<T: Subject> {
     pub duplicates: bool,
     pub detects: bool,
     pub produce: fn(&mut T, &T::Op) -> (Outcome, Vec<Erased>),
+    pub outbox: fn(&mut T) -> Vec<Erased>,
     pub receive: fn(&mut T, &dyn Any) -> Result<Applied, Rejected>,
     pub transmit: fn(&dyn Any) -> Result<Erased, Rejected>,
     pub group: fn(&dyn Any, &dyn Any) -> Option<Erased>,
@@ -94,6 +97,7 @@ impl<T: Subject> Capabilities<T> {
             collect: None,
             version: None,
             spec: None,
+            golden: Arc::default(),
         }
     }
 
@@ -142,9 +146,9 @@ impl<T: Subject> Capabilities<T> {
             detects: T::DETECTS,
             produce: |replica, op| {
                 let (outcome, messages) = replica.produce(op);
-                let erase = |message: T::Message| -> Erased { Rc::new(message) };
-                (outcome, messages.into_iter().map(erase).collect())
+                (outcome, erased(messages))
             },
+            outbox: |replica| erased(replica.outbox()),
             receive: |replica, message| replica.receive(cast(message)),
             transmit: |message| Ok(Rc::new(<T as OpBased>::transmit(cast(message))?)),
             group: |a, b| Some(Rc::new(<T as OpBased>::group(cast(a), cast(b))?)),
@@ -166,6 +170,14 @@ impl<T: Subject> Capabilities<T> {
             save: T::save,
             resume: T::resume,
         });
+        self
+    }
+
+    /// Bytes that older releases wrote: they are read before anything else is tried (P4). Besides,
+    /// it must be `encoded`.
+    #[must_use]
+    pub fn golden(mut self, golden: Golden) -> Self {
+        self.golden = Arc::new(golden);
         self
     }
 
@@ -225,6 +237,11 @@ impl<T: Subject> Capabilities<T> {
     }
 }
 
+fn erased<M: 'static>(messages: Vec<M>) -> Vec<Erased> {
+    let erase = |message: M| -> Erased { Rc::new(message) };
+    messages.into_iter().map(erase).collect()
+}
+
 /// The tables are made of what `cast` is given, so another type cannot come.
 #[allow(clippy::expect_used, reason = "a broken invariant of this file")]
 fn cast<V: 'static>(erased: &dyn Any) -> &V {
@@ -261,6 +278,7 @@ impl<T: Subject> Clone for Capabilities<T> {
     fn clone(&self) -> Self {
         Capabilities {
             spec: self.spec.clone(),
+            golden: Arc::clone(&self.golden),
             ..*self
         }
     }

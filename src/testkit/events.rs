@@ -170,7 +170,8 @@ pub(crate) struct Event<Op> {
     pub id: OpId,
     /// Under which id it was done.
     pub author: ReplicaId,
-    pub op: Op,
+    /// `None` for an update that a collection made: it means nothing to a user.
+    pub op: Option<Op>,
     /// All that its author had seen, itself left out.
     pub past: Events,
     /// What the type calls it, if it has names.
@@ -244,12 +245,15 @@ impl<Op: fmt::Debug> Log<Op> {
     }
 
     /// The fingerprint of an operation with this name, choice and past.
-    pub fn print_of(&self, id: OpId, op: &Op, past: &Events) -> u128 {
+    pub fn print_of(&self, id: OpId, op: Option<&Op>, past: &Events) -> u128 {
         let mut out = Fingerprint::new();
         out.number(
             u64::from(id.replica) << 48 | u64::from(id.incarnation) << 32 | u64::from(id.number),
         );
-        out.debug(op);
+        match op {
+            Some(op) => out.debug(op),
+            None => out.bytes(b"collection"),
+        }
         out.nested(self.print(past));
         out.value()
     }

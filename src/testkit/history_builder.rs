@@ -60,13 +60,13 @@ impl<Op: Debug> History<Op> {
             incarnation: 0,
             number: self.of(replica) + 1,
         };
-        let print = self.log.print_of(id, &op, &past);
+        let print = self.log.print_of(id, Some(&op), &past);
         let depth = self.log.depth_after(&past);
         let number = self.log.push(Event {
             depth,
             id,
             author: ReplicaId::from(u128::from(id.replica) + 1),
-            op,
+            op: Some(op),
             past: past.clone(),
             dot: None,
             print,

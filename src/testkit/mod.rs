@@ -64,6 +64,7 @@ mod failure;
 mod faults;
 mod fingerprint;
 mod from_fn;
+mod golden;
 mod history_builder;
 mod law;
 mod name;
@@ -98,6 +99,7 @@ pub use failure::{Broken, Failure};
 pub use faults::Faults;
 pub use fingerprint::Fingerprint;
 pub use from_fn::{FromFn, from_fn};
+pub use golden::Golden;
 pub use history_builder::History;
 pub use law::{Law, Laws};
 #[cfg(feature = "crdts")]

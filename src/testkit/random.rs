@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::capabilities::Capabilities;
 use super::failure::{Broken, Failure};
 use super::faults::Faults;
+use super::golden::check_golden;
 use super::law::{Law, Laws, alike};
 use super::pulse::{PATIENCE, Pulse, Stuck, watched};
 use super::report::{Report, searched};
@@ -215,6 +216,13 @@ impl<T: Subject> RandomSearch<T> {
         }
         self.laws = self.laws.always();
         let can = Rc::new(self.can.clone());
+        if let Some(failure) = check_golden(&can).filter(|_| self.laws.has(Law::P4)) {
+            self.laws = self.laws.minus(Laws::like(Law::P4));
+            report.add(failure);
+            if !self.go_on {
+                return report;
+            }
+        }
         let deadline = Deadline::new(self.time_max);
         for at in 0..self.schedules {
             if deadline.is_over() {

@@ -48,8 +48,8 @@ pub(crate) struct Shape {
 impl Schedule {
     /// Draws a schedule.
     ///
-    /// Half of them use all verbs, by weight; of these every fourth is rich in collections. The
-    /// others are of the swarm kind: half of the verbs are off, the rest are skewed, and there may
+    /// Half of them use all verbs, by weight; of these every fourth is rich in collections,
+    /// every fourth in crashes. The others are of the swarm kind: half of the verbs are off, the rest are skewed, and there may
     /// be fewer replicas; half of these move nothing but single updates. That finds what needs long
     /// silence or one-sided traffic. Source: Groce et al. 2012, "Swarm testing".
     pub(crate) fn draw(source: &mut Source<'_>, shape: &Shape) -> Schedule {
@@ -88,9 +88,14 @@ fn skew(verb: Verb, weight: u64, style: u64, updates_only: bool, source: &mut So
         Verb::Collect if style == 2 => 4 * weight,
         Verb::Merge | Verb::Sync if style == 2 => 2 * weight,
         Verb::Do if style == 2 => weight * 2 / 3,
+        // Crashes and what comes after them.
+        Verb::Resume if style == 4 => 8 * weight,
+        Verb::Save | Verb::Crash | Verb::Restart if style == 4 => 2 * weight,
         _ if style.is_multiple_of(2) => weight,
         Verb::Do => weight * (1 + source.below(2)),
-        Verb::Group | Verb::Pull if updates_only => 2 * weight,
+        Verb::Group if updates_only => 3 * weight,
+        Verb::Pull if updates_only => 2 * weight,
+        Verb::Collect if updates_only => weight,
         _ if updates_only && !verb.moves_updates() => 0,
         _ => weight * source.below(2) * (1 + source.below(4)),
     }

@@ -89,16 +89,16 @@ impl<'a, Op: Debug> Seen<'a, Op> {
     ) -> Seen<'a, Op> {
         let visible = |number: usize| {
             let event = log.get(number);
-            Visible {
+            Some(Visible {
                 id: event.id,
-                op: Held::Lent(&event.op),
+                op: Held::Lent(event.op.as_ref()?),
                 event: number as u32,
                 part: 0,
                 depth: event.depth,
-            }
+            })
         };
         let mut all = Vec::with_capacity(events.len());
-        all.extend(events.iter().map(visible));
+        all.extend(events.iter().filter_map(visible));
         Seen {
             visible: all,
             pasts: log,

@@ -302,9 +302,31 @@ pub trait Persisted: Subject {
 }
 
 /// The type drops what everyone has seen.
+///
+/// # What a cut holds
+/// [`collect`](Self::collect) is given a causally stable cut. An operation is in it if every replica
+/// has seen it and made it durable, and every operation that the collecting replica has *not* seen
+/// has it in its past. So nothing that is concurrent to it can still arrive, neither from others nor
+/// after a crash nor from replicas that join later.
+///
+/// The cut is a [`Version`]: of each replica, by its id, a count `n`, for its first `n` operations.
+/// - A type that is not [`Versioned`] counts its operations with [`Outcome::Done`], from 1; what had
+///   no effect or was refused does not count.
+/// - A [`Versioned`] type is given its own names: the updates with the dots `(id, 1..=n)`,
+///   collections that are updates included.
+///
+/// What one replica has in its past another one may have under a greater count: a cut is what is
+/// known at *this* replica, and two replicas may be given different cuts.
+///
+/// # Collections that are updates
+/// A [`Versioned`] type may make an update in `collect`, with a dot of its own; the kit sees it by
+/// [`last_update`](Versioned::last_update). Others then receive it like any other update: by state,
+/// by delta, as the messages in the [`outbox`](OpBased::outbox). It has no operation, so a
+/// specification never sees it. A `Versioned` type must do so if it changes its state at all: the
+/// state is a function of the version (N1).
 pub trait Collecting: Subject {
-    /// Drops what is not needed any more, now that every replica has seen `stable`: of each
-    /// replica, that many of its operations (those with [`Outcome::Done`]).
+    /// Drops what is not needed any more, now that nothing concurrent to the operations (for a
+    /// [`Versioned`] type: updates) in `stable` can arrive.
     ///
     /// # Errors
     /// [`Rejected`] for a cut beyond what this replica has seen (G3).

@@ -9,13 +9,17 @@ use super::environment::Environment;
 use super::explore::Explore;
 use super::failure::Failure;
 use super::faults::Faults;
+use super::golden::{Golden, write_golden};
 use super::law::{Law, Laws, alike};
 use super::opportunities::Opportunities;
 use super::random::Random;
-use super::regressions::Regressions;
+use super::regressions::{Regressions, plain};
 use super::report::Report;
 use super::step::Verb;
 use super::subject::Subject;
+
+/// How many states of a release are written down.
+const GOLDEN: u64 = 8;
 
 /// How long an exhaustive search of a suite goes on, unless it is complete before.
 const SEARCH_TIME: Duration = Duration::from_secs(20);
@@ -27,6 +31,10 @@ const SEARCH_TIME: Duration = Duration::from_secs(20);
 /// `_SECONDS` set the seed, the number and length of the random schedules and a cap on the time of
 /// each search; with `COMMUTE_KIT_REPLAY` only that schedule is run. A schedule that fails is
 /// written to the folder of regressions. Suites of one package must have different names.
+///
+/// What older releases wrote is in `tests/golden/<name>/*.txt` (see [`Golden`]), and must be read as
+/// what it showed (P4). `COMMUTE_KIT_GOLDEN=v1` writes down eight states of this release there, as
+/// `v1-0.txt` and so on; files that are there stay as they are.
 ///
 /// [`convergence_suite!`](crate::convergence_suite) makes one and a test for each law.
 #[must_use]
@@ -102,7 +110,7 @@ impl<T: Subject> Suite<T> {
     }
 
     /// Runs everything.
-    pub fn run(self) -> SuiteReport {
+    pub fn run(mut self) -> SuiteReport {
         let mut all = SuiteReport {
             name: self.name,
             failures: Vec::new(),
@@ -119,6 +127,7 @@ impl<T: Subject> Suite<T> {
             all.add(self.random().replay(schedule.clone()));
             return all;
         }
+        self.golden(&mut all);
         let kept = Regressions::new(&self.package, self.name);
         for (file, schedule) in kept.read() {
             match schedule {
@@ -159,6 +168,24 @@ impl<T: Subject> Suite<T> {
         }
     }
 
+    /// What older releases wrote, from its folder; first writes down what this one writes, if asked.
+    fn golden(&mut self, all: &mut SuiteReport) {
+        let folder = self.package.join("tests/golden").join(plain(self.name));
+        if let Ok(release) = std::env::var("COMMUTE_KIT_GOLDEN") {
+            let random = self.random();
+            let schedules = (0..GOLDEN).map(|at| random.schedule(at));
+            if let Err(error) = write_golden(&self.can, schedules, &folder, &release) {
+                let error = format!("COMMUTE_KIT_GOLDEN: {error}");
+                all.inconclusive.push(error);
+            }
+        }
+        match Golden::read(&folder) {
+            Ok(golden) if golden.is_empty() => {}
+            Ok(golden) => self.can = self.can.clone().golden(golden),
+            Err(error) => all.inconclusive.push(error),
+        }
+    }
+
     /// Steps that never had an effect test nothing (H2).
     fn vacuous(&self, report: &Report, all: &mut SuiteReport) {
         if !report.failures().is_empty() {
@@ -188,14 +215,14 @@ impl<T: Subject> Suite<T> {
 fn laws_of<T: Subject>(can: &Capabilities<T>) -> Laws {
     use Law::{
         Bounds, D1, D2, D3, D4, G1, G2, G3, G4, H1, H2, I1, J1, J2, J3, J4, J5, J6, J7, J8, N1, N2,
-        N3, N4, N5, O1, O2, O3, O4, P1, P2, P3, P5, Panic, R1, S1, S2, S3, S4, T1, T2, T3,
+        N3, N4, N5, O1, O2, O3, O4, P1, P2, P3, P4, P5, Panic, R1, S1, S2, S3, S4, T1, T2, T3,
     };
     let groups: [(bool, &[Law]); 8] = [
         (true, &[S2, S3, R1, I1, H1, H2, Panic, Bounds]),
         (can.state.is_some(), &[J1, J2, J3, J4, J5, J6, J7, J8]),
         (can.delta.is_some(), &[D1, D2, D3, D4]),
         (can.ops.is_some(), &[O1, O2, O3, O4]),
-        (can.bytes.is_some(), &[P1, P2, P3, P5]),
+        (can.bytes.is_some(), &[P1, P2, P3, P4, P5]),
         (can.collect.is_some(), &[G1, G2, G3, G4]),
         (can.version.is_some(), &[N1, N2, N3, N4, N5]),
         (can.spec.is_some(), &[S1, S4, T1, T2, T3]),

@@ -143,6 +143,7 @@ macro_rules! __laws {
             p1_a_state_is_its_bytes P1,
             p2_one_state_has_one_byte_string P2,
             p3_foreign_bytes_are_refused P3,
+            p4_the_bytes_of_older_releases_are_read P4,
             p5_a_replica_goes_on_after_a_crash P5,
         );
         $crate::__laws!(@$seen $($($rest)*)?);

@@ -8,8 +8,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use commute::testkit::{
-    Capabilities, Outcome, Persisted, Rejected, Seen, Source, Specified, StateBased, Subject,
-    Verdict,
+    Capabilities, Golden, Outcome, Persisted, Rejected, Seen, Source, Specified, StateBased,
+    Subject, Verdict,
 };
 use commute::{Dot, ReplicaId};
 
@@ -37,17 +37,36 @@ faults! {
     EmptyRead "Z-COD-17" Mutant (2, 3) "no bytes at all are read as an empty set";
     IdsCut "Z-COD-18" Mutant (2, 4) "ids are written modulo 7";
     FlagLost "Z-COD-19" Mutant (2, 4) "the mark that the set was locked is not written";
+    Renumbered "Z-COD-21" Mutant (2, 3) "the format is another one than that of the last release";
     OneBitIgnored "Z-COD-20" Mutant (2, 4) "the highest bit of an element is ignored";
 }
 
 pub fn entries() -> Vec<Entry> {
-    let capabilities = || Capabilities::<Basket>::new().state().encoded().specified();
-    let found = ALL.iter().filter(|fault| !NOT_FOUND.contains(fault));
-    found.map(|fault| fault.entry(capabilities)).collect()
+    let capabilities = || {
+        let base = Capabilities::<Basket>::new().state().encoded().specified();
+        base.golden(last_release())
+    };
+    ALL.iter().map(|fault| fault.entry(capabilities)).collect()
 }
 
-/// Faults that take two changes of the bytes, or a merge with what was read.
-const NOT_FOUND: &[Fault] = &[Fault::LooseNumbers, Fault::BeyondContext];
+/// What the last release wrote, for faults that keep the format else; without elements it is the
+/// same for most of them.
+fn last_release() -> Golden {
+    match Fault::chosen() {
+        Fault::Right | Fault::Renumbered => Golden::new()
+            .with(
+                "v1, empty",
+                &[0, 0, 0],
+                "View { elements: [], locked: false }",
+            )
+            .with(
+                "v1, locked",
+                &[0, 0, 1],
+                "View { elements: [], locked: true }",
+            ),
+        _ => Golden::new(),
+    }
+}
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
@@ -339,6 +358,8 @@ impl Basket {
     fn read_flag(&mut self, reader: &mut Reader<'_>) -> Result<(), Rejected> {
         self.locked = match (reader.byte()?, self.fault) {
             (0, _) => false,
+            (2, Fault::Renumbered) => true,
+            (_, Fault::Renumbered) => return Err(Rejected::new("neither true nor false")),
             (1, _) | (_, Fault::LooseFlag) => true,
             _ => return Err(Rejected::new("neither true nor false")),
         };
@@ -371,7 +392,11 @@ impl Persisted for Basket {
                 self.write_dot(&mut out, Dot::new(*id, *seen));
             }
         }
-        out.push(u8::from(self.locked && self.fault != Fault::FlagLost));
+        match self.fault {
+            // True was 1 in the last release.
+            Fault::Renumbered => out.push(2 * u8::from(self.locked)),
+            _ => out.push(u8::from(self.locked && self.fault != Fault::FlagLost)),
+        }
         match self.fault {
             Fault::KeepsSender => put(&mut out, u128::from(self.me) as u64),
             Fault::Unsteady => {

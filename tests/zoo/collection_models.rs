@@ -33,12 +33,8 @@ pub fn entries() -> Vec<Entry> {
         let base = Capabilities::<Graves>::new().state().operations();
         base.encoded().collecting().specified()
     };
-    let found = ALL.iter().filter(|fault| !NOT_FOUND.contains(fault));
-    found.map(|fault| fault.entry(capabilities)).collect()
+    ALL.iter().map(|fault| fault.entry(capabilities)).collect()
 }
-
-/// Faults of nothing but size (G4).
-const NOT_FOUND: &[Fault] = &[Fault::NeverCollects, Fault::HiddenStays, Fault::OwnOnly];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {

@@ -31,7 +31,7 @@ faults! {
     GroupLoses "Z-SYNC-13" Mutant (2, 4) "a group of two is the first of them";
     NewestWaits "Z-SYNC-14" Mutant (2, 6) "only the newest of what waits is kept";
     NeverShrinks "Z-SYNC-15" Mutant (2, 3) "an answer holds everything, whatever is known";
-    WaitingSeen "Z-SYNC-16" Missed (2, 4) "what waits is named as seen";
+    WaitingSeen "Z-SYNC-16" Mutant (2, 4) "what waits is named as seen";
     WaitingSaved "Z-SYNC-17" Mutant (2, 5) "what waits is saved as if it were included";
     SecondHalf "Z-SYNC-18" Mutant (2, 4) "an answer holds the newer half only";
     MergeTakesTurn "Z-SYNC-19" Mutant (2, 4) "a merge takes the longer log";

@@ -11,6 +11,7 @@
 
 #[path = "../accounts/mod.rs"]
 mod accounts;
+mod acks;
 mod bytes;
 mod codec;
 mod collection_models;

@@ -32,6 +32,7 @@ pub fn all() -> Vec<Entry> {
         crate::codec::entries(),
         crate::kernel::entries(),
         crate::collection_models::entries(),
+        crate::acks::entries(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -425,10 +425,10 @@ pub fn both_sides_by_views() -> commute::testkit::Report {
     search.steps(8).run()
 }
 
-/// Eight steps, the last of which may be the exchange at the end.
+/// Eight steps, of which the last ones may be the exchange at the end.
 #[test]
 fn all_dots_of_an_element_on_both_sides_show_after_eight_steps() {
     let found = both_sides_by_views();
     let steps = found.failures()[0].schedule.steps.len();
-    assert!((7..=8).contains(&steps), "{found}");
+    assert!((6..=8).contains(&steps), "{found}");
 }

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::rc::Rc;
 
+use super::super::capabilities::DeltaTable;
 use super::super::events::Events;
 use super::super::law::Law;
 use super::super::pulse::beat;
@@ -18,9 +19,13 @@ impl<T: Subject> World<T> {
         if self.can.state.is_none() {
             return Ok(());
         }
-        let Some(x) = &self.without_waiting(x) else {
+        let asker = x;
+        let Some(x) = &self.without_waiting(asker) else {
             return Ok(());
         };
+        if !asker.waiting.is_empty() {
+            self.check_asking(at, asker, x)?;
+        }
         if self.effort.every <= 1 {
             self.check_present(at, x)?;
         }
@@ -50,16 +55,40 @@ impl<T: Subject> World<T> {
         Ok(())
     }
 
+    /// What waits may be dropped at any time, so who asks must not count on it: the answer serves it
+    /// without what waits, too.
+    fn check_asking(&mut self, at: usize, asker: &Node<T>, quiet: &Node<T>) -> Checked {
+        let Some(table) = self.can.delta.filter(|_| self.wants(Law::D2)) else {
+            return Ok(());
+        };
+        let other = self.some_state(at);
+        let Some(other) = self.without_waiting(&other) else {
+            return Ok(());
+        };
+        let answer = (table.since)(&other.subject, &*(table.seen)(&asker.subject));
+        let answered = self.absorbed(at, Law::D2, &quiet.subject, &*answer)?;
+        let joined = self.joined(at, &quiet.subject, &other.subject)?;
+        let why = "x asks, drops what waits, and takes the answer; and x joined with the other one";
+        self.must_be(Law::D2, at, &answered, &joined, why)
+    }
+
     /// The same replica with nothing waiting, which a merge would wake; `None` if the type has no
     /// way to drop it.
     fn without_waiting(&self, node: &Rc<Node<T>>) -> Option<Rc<Node<T>>> {
         if node.waiting.is_empty() {
             return Some(Rc::clone(node));
         }
-        let table = self.can.version?;
         let mut quiet = node.duplicate();
         quiet.waiting.clear();
-        (table.drop_waiting)(&mut quiet.subject);
+        match (self.can.version, self.can.bytes) {
+            (Some(table), _) => (table.drop_waiting)(&mut quiet.subject),
+            // What waits is no part of the bytes.
+            (None, Some(table)) if !table.keeps_waiting => {
+                let bytes = (table.encode)(&node.subject);
+                quiet.subject = (table.decode)(&bytes, node.id).ok()?;
+            }
+            _ => return None,
+        }
         Some(Rc::new(quiet))
     }
 
@@ -252,19 +281,29 @@ impl<T: Subject> World<T> {
 
     /// The answer of `x` to `y` is right for `z` too, for whom it was not meant.
     fn check_third_party(&mut self, at: usize, x: &Node<T>, y: &Node<T>, z: &Node<T>) -> Checked {
-        let Some(table) = self.can.delta.filter(|_| self.wants(Law::N4)) else {
+        let Some(table) = self.can.delta else {
             return Ok(());
         };
-        if !x.seen.intersection(&y.seen).is_subset(&z.seen) {
-            return Ok(());
-        }
-        let sure = y.seen.is_subset(&z.seen);
-        if !sure && table.gaps == Gaps::Excluded {
+        let serves = self.wants(Law::N4) && x.seen.intersection(&y.seen).is_subset(&z.seen);
+        if !serves && self.can.version.is_none() {
             return Ok(());
         }
         let answer = (table.since)(&x.subject, &*(table.seen)(&y.subject));
-        let after = match self.absorbed(at, Law::N4, &z.subject, &*answer) {
-            // It may ask for all that the asker had.
+        if serves {
+            self.check_served(at, [x, y, z], &*answer)?;
+        }
+        self.check_cut(at, [x, y, z], &*answer)
+    }
+
+    /// `z` takes the `answer` of `x` to `y`.
+    fn check_served(&mut self, at: usize, [x, y, z]: [&Node<T>; 3], answer: &dyn Any) -> Checked {
+        // It may ask for all that the asker had.
+        let sure = y.seen.is_subset(&z.seen);
+        let excluded = |table: DeltaTable<T>| table.gaps == Gaps::Excluded;
+        if !sure && self.can.delta.is_none_or(excluded) {
+            return Ok(());
+        }
+        let after = match self.absorbed(at, Law::N4, &z.subject, answer) {
             Err(_) if !sure => return Ok(()),
             after => after?,
         };
@@ -273,6 +312,46 @@ impl<T: Subject> World<T> {
         via.add(x.via);
         via.add(Via::DELTA);
         self.check_made(Law::N4, at, &after, &seen, via)
+    }
+
+    /// The answer of `x` to `y`, less what `z` has: `z` gets all of it, and who lacks what was cut
+    /// off notices that.
+    fn check_cut(&self, at: usize, [x, y, z]: [&Node<T>; 3], answer: &dyn Any) -> Checked {
+        let Some(table) = self.can.delta.filter(|_| self.can.version.is_some()) else {
+            return Ok(());
+        };
+        let claims = x.seen.difference(&y.seen);
+        let off = claims.intersection(&z.seen);
+        if off.is_empty() || claims == off {
+            return Ok(());
+        }
+        let Some(cut) = (table.beyond)(answer, &*(table.seen)(&z.subject)) else {
+            return Ok(());
+        };
+        if self.wants(Law::N4) && x.seen.intersection(&y.seen).is_subset(&z.seen) {
+            let (got, expected) = (
+                self.absorbed(at, Law::N4, &z.subject, &*cut)?,
+                self.absorbed(at, Law::N4, &z.subject, answer)?,
+            );
+            let why = "z after the answer of x to y less what z has, and after all of it";
+            self.must_be(Law::N4, at, &got, &expected, why)?;
+        }
+        let mut early = y.subject.duplicate();
+        match (table.absorb)(&mut early, &*cut) {
+            Ok(Applied::New | Applied::Duplicate)
+                if self.wants(Law::D3) && table.gaps == Gaps::Detected =>
+            {
+                let mut wrong = broken(
+                    Law::D3,
+                    Some(at),
+                    "applied",
+                    format!("noticed that it lacks {}", self.log.names(&off)),
+                );
+                wrong.why = "y after the answer of x to y less what z has".into();
+                Err(wrong)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The answer of one that has dropped its records of removals is as good.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::coverage::Mark;
-use super::super::events::Events;
+use super::super::events::{Event, Events};
 use super::super::law::Law;
 use super::super::step::Verb;
 use super::super::story::Deed;
@@ -134,7 +134,9 @@ impl<T: Subject> World<T> {
 
     /// A new replica; it starts from the state of its sponsor, which may have collected.
     pub(super) fn join(&mut self, sponsor: usize) -> Checked<Option<Changed>> {
-        let blind = self.collected && self.can.state.is_none();
+        // What was collected is never concurrent to what a late one does: it starts with all of it.
+        let alone = self.can.state.is_none() || !self.reachable(sponsor, self.nodes.len());
+        let blind = self.collected && alone;
         if self.nodes.len() >= REPLICAS_MAX || self.cloned || blind {
             return Ok(None);
         }
@@ -143,14 +145,28 @@ impl<T: Subject> World<T> {
         self.mark(Mark::Joined);
         self.coverage.effect(Verb::Join);
         self.note(at, || "joins".into());
-        match self.can.state.is_some() {
-            true => self.merge(sponsor, at),
-            false => Ok(Some(at)),
+        if self.can.state.is_none() {
+            return Ok(Some(at));
         }
+        let changed = self.merge(sponsor, at)?;
+        if self.collected {
+            self.store(at);
+        }
+        Ok(changed)
+    }
+
+    /// What is causally stable at replica `at`: everyone has it, will have it after any crash, and
+    /// had it before doing anything that `at` has not seen. Nothing concurrent to it can arrive.
+    fn stable(&self, at: usize) -> Events {
+        let unseen = |number: &usize| !self.nodes[at].seen.has(*number);
+        let unseen = (0..self.log.len()).filter(unseen);
+        unseen.fold(self.durable(), |stable, number| {
+            stable.intersection(&self.log.get(number).past)
+        })
     }
 
     /// What everyone has and will have after any crash.
-    fn stable(&self) -> Events {
+    fn durable(&self) -> Events {
         let durable = |node: &Rc<Node<T>>| match (node.down, &node.saved) {
             (false, _) => node.seen.clone(),
             (true, Some(saved)) => saved.seen.clone(),
@@ -189,7 +205,7 @@ impl<T: Subject> World<T> {
         let Some(table) = self.can.collect else {
             return Ok(false);
         };
-        let stable = self.stable();
+        let stable = self.stable(at);
         let cut = self.cut(&stable);
         if cut.is_empty() {
             return Ok(false);
@@ -200,12 +216,16 @@ impl<T: Subject> World<T> {
                 self.store(other);
             }
         }
+        let of_user =
+            |(number, event): (usize, &Event<T::Op>)| event.op.is_none() || stable.has(number);
+        let all = self.log.iter().enumerate().all(of_user);
         let before = self.nodes[at].subject.duplicate();
         let node = self.node_mut(at);
         node.via.add(Via::COLLECTED);
         (table.collect)(&mut node.subject, &cut)
             .map_err(|e| broken(Law::G1, Some(at), format!("refused: {}", e.0), "collected"))?;
         self.collected = true;
+        let made = self.enter_collection(at, &before)?;
         let after = &self.nodes[at].subject;
         if self.wants(Law::G1) && before.view() != after.view() {
             let (got, expected) = (after.view(), before.view());
@@ -216,21 +236,47 @@ impl<T: Subject> World<T> {
                 format!("{expected:?}"),
             ));
         }
-        if !self.same(&before, &self.nodes[at].subject) {
+        let changed = !self.same_bytes(&before, &self.nodes[at].subject);
+        if changed {
             self.mark(Mark::Collected);
         }
-        self.check_size(at, &stable)?;
+        if all {
+            self.check_size(at)?;
+        }
         let names = self.log.names(&stable);
-        self.note(at, || format!("collects what all have: {names}"));
-        Ok(true)
+        self.note(at, || format!("collects what all have: {names}{made}"));
+        Ok(changed)
+    }
+
+    /// A collection may be an update, which others receive like any other; says so if it is.
+    fn enter_collection(&mut self, at: usize, before: &T) -> Checked<String> {
+        let can = Rc::clone(&self.can);
+        let Some(version) = can.version else {
+            return Ok(String::new());
+        };
+        let subject = &self.nodes[at].subject;
+        if (version.last_update)(subject) == (version.last_update)(before) {
+            return Ok(String::new());
+        }
+        let id = self.next_op(at);
+        let number = self.enter(at, None);
+        let node = self.node_mut(at);
+        let messages = can
+            .ops
+            .as_ref()
+            .map(|table| (table.outbox)(&mut node.subject));
+        let token = can.delta.map(|table| (table.seen)(before));
+        self.carry_update(at, number, messages, token);
+        self.check_operation(at, &before.fork_as(Self::observer()), true)?;
+        Ok(format!("; makes {id}"))
     }
 
     /// What is kept once everything that ever happened is stable and collected (G4).
-    fn check_size(&self, at: usize, stable: &Events) -> Checked {
+    fn check_size(&self, at: usize) -> Checked {
         let (Some(table), Some(bytes)) = (self.can.collect, self.can.bytes) else {
             return Ok(());
         };
-        if !self.wants(Law::G4) || stable.len() < self.log.len() {
+        if !self.wants(Law::G4) {
             return Ok(());
         }
         let subject = &self.nodes[at].subject;
@@ -257,7 +303,7 @@ impl<T: Subject> World<T> {
         let Some(number) = unseen.get(beyond as usize % unseen.len().max(1)) else {
             return Ok(false);
         };
-        let stable = self.stable();
+        let stable = self.stable(at);
         let mut all: Events = stable.union(&self.log.get(*number).past);
         all.insert(*number);
         // Of others no more than what is stable, so that only this one operation is too much.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::super::capabilities::BytesTable;
 use super::super::coverage::Mark;
 use super::super::events::Events;
 use super::super::failure::Broken;
@@ -84,6 +85,12 @@ impl<T: Subject> World<T> {
             (None, Some(table)) => (table.encode)(a) == (table.encode)(b),
             (None, None) => a.view() == b.view(),
         }
+    }
+
+    /// Equal also in what their bytes hold, where there are bytes.
+    pub(super) fn same_bytes(&self, a: &T, b: &T) -> bool {
+        let bytes = |table: BytesTable<T>| (table.encode)(a) == (table.encode)(b);
+        self.same(a, b) && self.can.bytes.is_none_or(bytes)
     }
 
     /// Equal for all purposes; after collections only views need be.

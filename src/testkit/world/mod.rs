@@ -9,6 +9,7 @@ mod memo;
 mod parcel;
 mod perform;
 mod print;
+mod send;
 mod settle;
 mod versioned;
 

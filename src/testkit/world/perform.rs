@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::super::capabilities::Erased;
 use super::super::coverage::Mark;
 use super::super::events::{Event, Events};
 use super::super::fingerprint::Fingerprint;
@@ -76,7 +77,6 @@ impl<T: Subject> World<T> {
         let costly = self.costly();
         let before = (costly || self.can.delta.is_some() && self.can.ops.is_none())
             .then(|| self.nodes[at].subject.fork_as(Self::observer()));
-        let id = self.next_op(at);
         let can = Rc::clone(&self.can);
         // Where messages carry operations, deltas of single ones are made at times.
         let delta = can.delta.filter(|_| costly || can.ops.is_none());
@@ -94,21 +94,37 @@ impl<T: Subject> World<T> {
             let sent = messages.map_or(0, |messages| messages.len());
             return self.not_done(at, &told, &outcome, sent, before.as_ref());
         }
-        let node = self.node_mut(at);
-        node.done += 1;
-        let past = node.seen.clone();
-        let dot = can
-            .version
-            .as_ref()
-            .and_then(|table| (table.last_update)(&node.subject));
-        let author = node.id;
-        let print = match self.prints {
-            true => self.log.print_of(id, &op, &past),
-            false => 0,
-        };
         if self.collected {
             self.mark(Mark::AfterCollection);
         }
+        let id = self.next_op(at);
+        let number = self.enter(at, Some(op));
+        self.mark(Mark::Done);
+        self.tell(|| Deed::Did {
+            at,
+            op: told,
+            made: Ok(id.to_string()),
+        });
+        self.carry_update(at, number, messages, token);
+        if let Some(before) = before {
+            self.check_operation(at, &before, costly)?;
+        }
+        Ok(true)
+    }
+
+    /// Enters into the log what replica `at` has just made; its number.
+    pub(super) fn enter(&mut self, at: usize, op: Option<T::Op>) -> usize {
+        let id = self.next_op(at);
+        let table = self.can.version;
+        let node = self.node_mut(at);
+        node.done += 1;
+        let past = node.seen.clone();
+        let dot = table.and_then(|table| (table.last_update)(&node.subject));
+        let author = node.id;
+        let print = match self.prints {
+            true => self.log.print_of(id, op.as_ref(), &past),
+            false => 0,
+        };
         let depth = self.log.depth_after(&past);
         let number = self.log.push(Event {
             depth,
@@ -120,12 +136,17 @@ impl<T: Subject> World<T> {
             print,
         });
         self.node_mut(at).seen.insert(number);
-        self.mark(Mark::Done);
-        self.tell(|| Deed::Did {
-            at,
-            op: told,
-            made: Ok(id.to_string()),
-        });
+        number
+    }
+
+    /// Keeps what carries update `number`: its messages, and its delta beyond `token`.
+    pub(super) fn carry_update(
+        &mut self,
+        at: usize,
+        number: usize,
+        messages: Option<Vec<Erased>>,
+        token: Option<Erased>,
+    ) {
         let claims: Events = [number].into_iter().collect();
         if let Some(messages) = messages {
             let needs = self.needs_of(number);
@@ -137,15 +158,11 @@ impl<T: Subject> World<T> {
                 "message",
             );
         }
-        if let (Some(table), Some(token)) = (delta, token) {
+        if let (Some(table), Some(token)) = (self.can.delta, token) {
             let delta = (table.since)(&self.nodes[at].subject, &*token);
             let needs = self.log.get(number).past.clone();
             self.carry(at, Cargo::Delta(delta), claims, needs, "delta");
         }
-        if let Some(before) = before {
-            self.check_operation(at, &before, costly)?;
-        }
-        Ok(true)
     }
 
     fn not_done(

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use commute::{Dots, EntryId, ReplicaId};
+use commute::testkit::{Collecting, Outcome, Rejected};
+use commute::{Dots, EntryId, ReplicaId, Version};
 
 use super::edit::Update;
 use super::{Alphabet, Delta, Entry, Fault, Kernel, Names};
@@ -11,6 +12,20 @@ use super::{Alphabet, Delta, Entry, Fault, Kernel, Names};
 const MEMBERS: u32 = 2;
 
 impl Kernel {
+    /// Makes a collection an update that all receive, as all but one fault do.
+    pub fn publish_collection(&mut self, update: Update) -> Outcome {
+        if update.is_empty() || self.fault != Fault::CollectsSilently {
+            return self.publish(update);
+        }
+        self.core
+            .live
+            .retain(|name, _| !update.kills.contains(name));
+        self.publish(Update {
+            live: vec![Entry::Ack],
+            ..Update::default()
+        })
+    }
+
     /// What an update that collects at `cut` changes.
     pub fn collection(&self, cut: &Dots) -> Update {
         let mut update = Update {
@@ -25,7 +40,7 @@ impl Kernel {
         self.collect_text(cut, &mut update.kills);
         self.collect_flags(cut, &mut update.kills);
         match self.fault {
-            Fault::FoldsAll => self.fold(all, &mut update),
+            Fault::FoldsAll | Fault::LogRefolds => self.fold(all, &mut update),
             _ => self.fold(cut, &mut update),
         }
         update
@@ -155,7 +170,7 @@ impl Kernel {
 
     /// Whether it was there from the start; those that join later have greater ids, and only read.
     pub fn is_member(&self) -> bool {
-        self.me <= crate::faults::founder(MEMBERS)
+        (1..=MEMBERS).any(|n| self.me == crate::faults::founder(n))
     }
 
     /// What all members have seen, as far as this replica knows; `None` while some are silent.
@@ -193,6 +208,27 @@ impl Kernel {
             }
             dots = all;
         }
+    }
+}
+
+/// An entry of the log: everyone may drop what this replica drops.
+impl Collecting for Kernel {
+    fn collect(&mut self, stable: &Version) -> Result<(), Rejected> {
+        let cut = Dots::from(stable);
+        if !cut.is_subset(&self.core.version) {
+            return Err(Rejected::new("beyond what this replica has seen"));
+        }
+        let update = self.collection(&cut);
+        match self.fault {
+            Fault::LogUnnamed => {
+                self.core
+                    .live
+                    .retain(|name, _| !update.kills.contains(name));
+                self.core.live.extend(update.folds);
+            }
+            _ => drop(self.publish_collection(update)),
+        }
+        Ok(())
     }
 }
 

@@ -41,7 +41,7 @@ pub struct Update {
 }
 
 impl Update {
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.live.is_empty() && self.kills.is_empty() && self.folds.is_empty()
     }
 }
@@ -292,6 +292,7 @@ impl Kernel {
             Alphabet::Set => self.choose_set(source),
             Alphabet::Register => one(&[Op::Write(0), Op::Write(1), Op::Reset]),
             Alphabet::Count => one(&[Op::Inc, Op::RemoveKey]),
+            Alphabet::Incs => Op::Inc,
             Alphabet::Flags => one(&[Op::In(0), Op::Out(0)]),
             Alphabet::Pairs => one(&[Op::AddBoth, Op::Remove(0), Op::Remove(1)]),
             Alphabet::CountCollected => self.or_collect(Alphabet::Count, source),
@@ -345,16 +346,10 @@ impl Subject for Kernel {
 
     fn perform(&mut self, op: &Op) -> Outcome {
         let update = self.changes(op);
-        if update.collects && self.fault == Fault::CollectsSilently {
-            self.core
-                .live
-                .retain(|name, _| !update.kills.contains(name));
-            return self.publish(Update {
-                live: vec![Entry::Ack],
-                ..Update::default()
-            });
+        match update.collects {
+            true => self.publish_collection(update),
+            false => self.publish(update),
         }
-        self.publish(update)
     }
 
     fn view(&self) -> View {

@@ -124,6 +124,7 @@ impl Kernel {
             live: live.map(|(name, entry)| (*name, entry.clone())).collect(),
             kills: match self.fault {
                 Fault::KillsForgotten => Vec::new(),
+                Fault::LogUnsent if news.is_subset(&self.core.marks) => Vec::new(),
                 _ => vec![kills],
             },
             marks: self.core.marks.intersection(&news),
@@ -241,7 +242,10 @@ impl DeltaBased for Kernel {
         if fault != Fault::CutForgets {
             cut.kills.push(kill);
         }
-        cut.live.retain(|name, _| !below.contains(name.dot));
+        // A fold changes an entry that may be below.
+        let folded = |entry: &Entry| matches!(entry, Entry::Amount { folded: true, .. });
+        cut.live
+            .retain(|name, entry| !below.contains(name.dot) || folded(entry));
         cut.follows.retain(|dot, _| !below.contains(*dot));
         cut.seals.retain(|dot, _| !below.contains(*dot));
         cut.marks = cut.marks.difference(&below);
