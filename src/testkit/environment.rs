@@ -15,6 +15,8 @@ pub(crate) struct Environment {
     pub steps: Option<usize>,
     pub time: Option<Duration>,
     pub replay: Option<Schedule>,
+    /// The release as whose bytes some states are written down.
+    pub golden: Option<String>,
     /// What could not be read, each with the name of its variable.
     pub wrong: Vec<String>,
 }
@@ -55,7 +57,16 @@ impl Environment {
                 }
             }
         });
+        let golden = get("COMMUTE_KIT_GOLDEN").and_then(|value| match value.into_string() {
+            Ok(release) => Some(release),
+            Err(value) => {
+                let wrong = format!("COMMUTE_KIT_GOLDEN is {value:?}, not UTF-8");
+                all.wrong.push(wrong);
+                None
+            }
+        });
         Environment {
+            golden,
             seed,
             schedules,
             steps: steps.map(|steps| steps as usize),
@@ -109,7 +120,7 @@ mod tests {
     #[test]
     fn what_is_no_text_is_named() {
         use std::os::unix::ffi::OsStringExt;
-        for name in ["SEED", "REPLAY"] {
+        for name in ["SEED", "REPLAY", "GOLDEN"] {
             let wrong = with(name, OsString::from_vec(vec![b'1', 0xff])).wrong;
             assert!(wrong[0].contains(name), "{wrong:?}");
         }

@@ -171,7 +171,7 @@ impl<T: Subject> Suite<T> {
     /// What older releases wrote, from its folder; first writes down what this one writes, if asked.
     fn golden(&mut self, all: &mut SuiteReport) {
         let folder = self.package.join("tests/golden").join(plain(self.name));
-        if let Ok(release) = std::env::var("COMMUTE_KIT_GOLDEN") {
+        if let Some(release) = self.asked.golden.clone() {
             let random = self.random();
             let schedules = (0..GOLDEN).map(|at| random.schedule(at));
             if let Err(error) = write_golden(&self.can, schedules, &folder, &release) {
