@@ -1,5 +1,9 @@
 //! What searches and suites make of types that hide something.
 #![cfg(feature = "testkit")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "types that are slow, or never come back, wait on purpose"
+)]
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -14,7 +18,7 @@ use commute::{OrSet, Replica, ReplicaId};
 
 /// How a count differs from a right one.
 trait Fault: Clone + std::fmt::Debug + 'static {
-    fn new() {}
+    fn begin() {}
 
     fn choose(source: &mut Source<'_>) -> Option<u64> {
         Some(1 + source.below(3))
@@ -70,7 +74,7 @@ impl<F: Fault> Subject for Count<F> {
     type View = u64;
 
     fn new(me: ReplicaId) -> Self {
-        F::new();
+        F::begin();
         let counts = Counts {
             me,
             of: BTreeMap::new(),
@@ -458,7 +462,7 @@ fault!(PanicsInMerge {
     }
 });
 fault!(PanicsInNew {
-    fn new() {
+    fn begin() {
         panic!("no replicas today")
     }
 });

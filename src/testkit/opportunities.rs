@@ -51,7 +51,7 @@ impl Opportunities {
 }
 
 fn bit(replica: u32, replicas: u32) -> u64 {
-    1 << (replica % replicas.max(1)) % 64
+    1 << ((replica % replicas.max(1)) % 64)
 }
 
 impl Past {
@@ -93,7 +93,7 @@ impl Past {
             Verb::Take => self.sent &= !bit(step.args[0], replicas),
             Verb::Lose => self.sent &= !at,
             Verb::Crash => self.down |= at,
-            Verb::Split => self.split = step.args[0] % (1 << replicas.min(31)) != 0,
+            Verb::Split => self.split = !step.args[0].is_multiple_of(1 << replicas.min(31)),
             Verb::Heal => self.split = false,
             _ => {}
         }

@@ -157,7 +157,7 @@ impl Drop for Running {
 pub(crate) fn watched(
     patience: Duration,
     engine: impl FnOnce(&Pulse) -> Report + Send + 'static,
-) -> Result<Report, Stopped> {
+) -> Result<Report, Box<Stopped>> {
     let pulse = Arc::new(Pulse::default());
     let theirs = Arc::clone(&pulse);
     let (send, receive) = sync_channel(1);
@@ -173,10 +173,12 @@ pub(crate) fn watched(
             drop(running);
             let _ = send.send(result.map_err(text_of));
         });
-    let stopped = |stuck| Stopped {
-        stuck,
-        schedule: pulse.reached(),
-        found: pulse.found(),
+    let stopped = |stuck| {
+        Box::new(Stopped {
+            stuck,
+            schedule: pulse.reached(),
+            found: pulse.found(),
+        })
     };
     if thread.is_err() {
         return Err(stopped(Stuck::Died));

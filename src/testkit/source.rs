@@ -118,7 +118,7 @@ impl<'a> Source<'a> {
         match self.unique {
             None => nth + 1,
             // The next operation has the numbers after these 8: others are far above.
-            Some(first) => first + nth % UNIQUE_NEAR + 1 + (nth / UNIQUE_NEAR << UNIQUE_FAR),
+            Some(first) => first + nth % UNIQUE_NEAR + 1 + ((nth / UNIQUE_NEAR) << UNIQUE_FAR),
         }
     }
 
