@@ -9,8 +9,8 @@ use commute::testkit::{
     Explore, Outcome, Random, Rejected, Report, Source, StateBased, Style, Subject,
 };
 
-/// A set in which an add wins over a concurrent remove. Each add gets a name, the replica and a number. A name that a replica has seen and does not
-/// hold any more was removed.
+/// A set in which an add wins over a concurrent remove. Each add gets a name: the replica and a
+/// number. A name that a replica has seen and does not hold any more was removed.
 #[derive(Clone, PartialEq, Debug)]
 struct Set<const MENDED: bool> {
     me: ReplicaId,
@@ -61,7 +61,7 @@ impl<const MENDED: bool> Subject for Set<MENDED> {
     type View = BTreeSet<u8>;
 
     fn new(me: ReplicaId) -> Self {
-        let (adds, seen) = (BTreeMap::new(), BTreeMap::new());
+        let (adds, seen) = Default::default();
         Set { me, adds, seen }
     }
 
@@ -71,9 +71,8 @@ impl<const MENDED: bool> Subject for Set<MENDED> {
 
     fn choose(&self, source: &mut Source<'_>) -> Option<SetOp<u8>> {
         let element = source.below(2) as u8;
-        source
-            .pick(&[SetOp::Insert(element), SetOp::Remove(element)])
-            .cloned()
+        let both = [SetOp::Insert(element), SetOp::Remove(element)];
+        source.pick(&both).cloned()
     }
 
     fn perform(&mut self, op: &SetOp<u8>) -> Outcome {
@@ -110,11 +109,9 @@ fn reports<const MENDED: bool>() -> [Report; 2] {
 
 fn main() {
     for report in reports::<false>() {
-        let failure = report.failures().first();
-        println!(
-            "{}",
-            failure.map_or("not found".into(), |it| it.drawing(Style::Ascii))
-        );
+        if let Some(found) = report.failures().first() {
+            println!("{}", found.drawing(Style::Ascii));
+        }
     }
     for report in reports::<true>() {
         report.unwrap_clean();

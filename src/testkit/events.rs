@@ -107,6 +107,14 @@ impl Events {
         (self.low.count_ones() + high) as usize
     }
 
+    /// The largest number.
+    pub fn last(&self) -> Option<usize> {
+        match self.high.last() {
+            Some(word) => Some(128 + 64 * self.high.len() - 1 - word.leading_zeros() as usize),
+            None => 127_usize.checked_sub(self.low.leading_zeros() as usize),
+        }
+    }
+
     /// The numbers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         let mut low = self.low;
@@ -303,6 +311,7 @@ mod tests {
             assert!(x.intersection(&y).iter().eq(a.intersection(&b).copied()));
             let back: Events = x.difference(&y).iter().collect();
             assert_eq!(back, x.difference(&y));
+            assert_eq!(x.last(), a.last().copied());
             assert_eq!(x.is_subset(&y), a.is_subset(&b));
             assert_eq!(x == y, a == b);
             assert!(

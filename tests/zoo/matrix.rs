@@ -165,6 +165,35 @@ fn every_fault_is_found_and_nothing_else() {
         assert_eq!(line, known, "COMMUTE_BLESS=1 rewrites the table");
     }
     assert_eq!(table.lines().count(), golden.lines().count());
+    shrinks_well(&rows);
+}
+
+/// Where both engines found the same law broken, the shrunk schedule is hardly longer than the
+/// shortest one.
+fn shrinks_well(rows: &[Row<'_>]) {
+    let mut ratios = Vec::new();
+    for row in rows {
+        let Some(shrunk) = row.random.failures().first() else {
+            continue;
+        };
+        assert!(shrunk.shrink_runs <= 200, "{shrunk}");
+        if let Some(shortest) = row.exhaustive.failures().first()
+            && shortest.broken.law == shrunk.broken.law
+        {
+            let [shrunk, shortest] = [shrunk, shortest].map(|found| found.schedule.steps.len());
+            ratios.push(shrunk as f64 / shortest.max(1) as f64);
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ratios.len() / 2];
+    let at = |part: usize| ratios[(ratios.len() - 1) * part / 20];
+    println!(
+        "shrunk against shortest, {} faults: median {median:.2}, 95th percentile {:.2}, most {:.2}",
+        ratios.len(),
+        at(19),
+        at(20)
+    );
+    assert!(ratios.len() > 100 && median <= 1.5, "{ratios:?}");
 }
 
 #[test]

@@ -257,7 +257,7 @@ impl<T: Subject> World<T> {
     }
 
     pub(super) fn mark_concurrent(&mut self, node: &Node<T>) {
-        let Some(last) = node.seen.iter().last() else {
+        let Some(last) = node.seen.last() else {
             return;
         };
         let past = self.log.get(last).past.len();
