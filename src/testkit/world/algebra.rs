@@ -193,6 +193,14 @@ impl<T: Subject> World<T> {
         if both.is_subset(&z.seen) {
             self.must_be(Law::J7, at, &left, c, "z has seen all that x and y have")?;
         }
+        // Where each system is seen once, this stands for its end.
+        if !self.effort.history && self.wants(Law::S2) {
+            let mut via = x.via;
+            [y.via, z.via, Via::STATE]
+                .into_iter()
+                .for_each(|other| via.add(other));
+            self.check_made(Law::S2, at, &left, &both.union(&z.seen), via)?;
+        }
         if self.wants(Law::J8) && !self.collected && self.same(a, b) {
             self.check_equal_states(at, x, y, z)?;
         }
