@@ -3,7 +3,7 @@
 
 mod suite;
 
-use commute::{GCounter, PnCounter};
+use commute::{GCounter, PnCounter, Replica, ReplicaId};
 
 #[test]
 fn g_counter_keeps_the_laws() {
@@ -18,4 +18,14 @@ fn pn_counter_keeps_the_laws() {
 #[test]
 fn the_schedules_of_counters_are_not_vacuous() {
     suite::nothing_is_vacuous::<PnCounter>();
+}
+
+#[test]
+fn counters_print_their_value() {
+    let mut up = Replica::<GCounter>::new(ReplicaId::from(1));
+    up.edit(|count| count.add(12)).unwrap();
+    assert_eq!(up.to_string(), "12");
+    let mut both = Replica::<PnCounter>::new(ReplicaId::from(1));
+    both.edit(|count| count.subtract(34)).unwrap();
+    assert_eq!(format!("{:>5}", **both), "  -34");
 }

@@ -48,10 +48,10 @@ pub(crate) struct Shape {
 impl Schedule {
     /// Draws a schedule.
     ///
-    /// Half of them use all verbs, by weight; of these every fourth is rich in collections,
-    /// every fourth in crashes. The others are of the swarm kind: half of the verbs are off, the rest are skewed, and there may
-    /// be fewer replicas; half of these move nothing but single updates. That finds what needs long
-    /// silence or one-sided traffic. Source: Groce et al. 2012, "Swarm testing".
+    /// Half of them use all verbs, by weight; of these every fourth is rich in collections, every fourth
+    /// in crashes. The others are of the swarm kind: half of the verbs are off, the rest are skewed, and
+    /// there may be fewer replicas; half of these move nothing but single updates. That finds what
+    /// needs long silence or one-sided traffic. Source: Groce et al. 2012, "Swarm testing".
     pub(crate) fn draw(source: &mut Source<'_>, shape: &Shape) -> Schedule {
         let style = source.below(8);
         let swarm = style % 2 == 1;

@@ -229,6 +229,10 @@ fn curve(entry: &Entry) -> Vec<Option<u64>> {
 fn detection_curve() {
     let mut entries = all();
     entries.retain(|entry| matches!(entry.kind, Kind::Mutant | Kind::Hard));
+    // For a look at some of them only.
+    if let Ok(only) = std::env::var("COMMUTE_LONG_ONLY") {
+        entries.retain(|entry| only.split(',').any(|id| id == entry.id));
+    }
     let curves = on_each(&entries, curve);
     println!("| id | fault | median | p95 | missed |");
     println!("|---|---|---|---|---|");
