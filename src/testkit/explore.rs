@@ -1,6 +1,6 @@
 //! Exhaustive search in small scope: breadth first over the states of the whole system.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::rc::Rc;
 use std::time::Duration;
@@ -27,6 +27,9 @@ use super::world::{Checked, Effort, Memo, World};
 /// Of how many states that only merge one is brought to its end.
 const SETTLE_EVERY: u128 = 16;
 
+/// In how many states it is looked whether operations with the same text do the same.
+const LOOKS: u32 = 256;
+
 /// The most operations that are tried of one replica in one state.
 const ALPHABET_MAX: usize = 4_096;
 
@@ -37,8 +40,8 @@ const ALPHABET_MAX: usize = 4_096;
 /// end: everything is exchanged, and all replicas must be equal. Of up to three replicas that only
 /// merge, the join of all three is judged instead, and one of 16 states is brought there.
 ///
-/// Every choice of an operation is tried, also those whose `Debug` texts are the same. Of other
-/// steps: a clock moves on by 1 ms, a split sets one replica apart from the others.
+/// Choices with the same `Debug` text are one operation, unless in one of the first 256 states two of
+/// them do something else: then every choice is tried. Of other steps: a clock moves on by 1 ms, a split sets one replica apart from the others.
 ///
 /// # Examples
 /// `Explore::new::<T>().state().specified().replicas(3).steps(6).run().unwrap_clean()`
@@ -156,7 +159,52 @@ impl<T: Subject> ExhaustiveSearch<T> {
     }
 }
 
+/// The texts of the operations of one replica in one state: weights make a type offer the same one
+/// more than once.
+#[derive(Default)]
+struct Texts {
+    /// With what each makes of the replica, while that is looked at.
+    known: HashMap<u128, u128, BuildHasherDefault<Fingerprint>>,
+    looks: u32,
+    /// Two operations with the same text did something else.
+    lie: bool,
+}
+
+impl Texts {
+    fn begin(&mut self) {
+        self.known.clear();
+        self.looks = self.looks.saturating_add(1);
+    }
+
+    /// Whether `op` is none of those that were shown since it began.
+    fn is_another<T: Subject>(&mut self, subject: &T, op: &T::Op) -> bool {
+        if self.lie {
+            return true;
+        }
+        let mut made = 0;
+        if self.looks <= LOOKS {
+            // If it panics, its step will.
+            let look = guarded(|| {
+                let mut tried = subject.duplicate();
+                tried.perform(op);
+                let mut out = Fingerprint::new();
+                tried.fingerprint(&mut out);
+                Ok(out.value())
+            });
+            made = look.unwrap_or_default();
+        }
+        match self.known.insert(Fingerprint::of_debug(op), made) {
+            None => true,
+            Some(before) => {
+                self.lie = before != made;
+                self.lie
+            }
+        }
+    }
+}
+
 struct Search<T: Subject> {
+    texts: Texts,
     settings: ExhaustiveSearch<T>,
     can: Rc<Capabilities<T>>,
     faults: Faults,
@@ -180,6 +228,7 @@ enum End {
 impl<T: Subject> Search<T> {
     fn new(settings: ExhaustiveSearch<T>) -> Search<T> {
         Search {
+            texts: Texts::default(),
             can: Rc::new(settings.can.clone()),
             faults: settings.faults.within(&settings.can),
             effort: Effort {
@@ -247,7 +296,7 @@ impl<T: Subject> Search<T> {
             self.within_budget(depth, pulse)?;
             let here = self.path(number, None);
             pulse.begins(&here);
-            let steps = guarded(|| Ok(self.steps(&world)));
+            let steps = guarded(|| Ok(self.steps(&world, pulse)));
             let steps = self.passed(steps, &here, pulse)?.unwrap_or_default();
             for step in steps {
                 pulse.tries(step);
@@ -429,12 +478,12 @@ impl<T: Subject> Search<T> {
     }
 
     /// All steps that may do something in `world`.
-    fn steps(&mut self, world: &World<T>) -> Vec<Step> {
+    fn steps(&mut self, world: &World<T>, pulse: &Pulse) -> Vec<Step> {
         let mut steps = Vec::new();
         let count = world.nodes.len() as u32;
         for at in 0..count {
             if self.faults.has(Verb::Do) && !world.nodes[at as usize].down {
-                self.operations(world, at, &mut steps);
+                self.operations(world, at, &mut steps, pulse);
             }
             for verb in Verb::ALL.iter().filter(|verb| self.faults.has(**verb)) {
                 self.others(world, *verb, at, &mut steps);
@@ -444,16 +493,23 @@ impl<T: Subject> Search<T> {
     }
 
     /// Every operation that replica `at` can choose.
-    fn operations(&mut self, world: &World<T>, at: u32, steps: &mut Vec<Step>) {
+    fn operations(&mut self, world: &World<T>, at: u32, steps: &mut Vec<Step>, pulse: &Pulse) {
         let mut odometer = Odometer::new();
         let subject = &world.nodes[at as usize].subject;
+        self.texts.begin();
         for _ in 0..ALPHABET_MAX {
             beat();
             let chosen = subject.choose(&mut Source::odometer(&mut odometer));
             let number = odometer.number().and_then(|n| u32::try_from(n).ok());
             match (chosen, number) {
                 (None, _) => {}
-                (Some(_), Some(number)) => steps.push(Step::new(Verb::Do, at, [number, 0])),
+                (Some(op), Some(number)) => {
+                    let step = Step::new(Verb::Do, at, [number, 0]);
+                    pulse.tries(step);
+                    if self.texts.is_another(subject, &op) {
+                        steps.push(step);
+                    }
+                }
                 (Some(_), None) => {
                     let why =
                         "an operation takes more than 32 bits of choices here; draw from fewer";
