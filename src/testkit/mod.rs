@@ -50,7 +50,7 @@
 //! );
 //! let report = Random::of(count).run();
 //! println!("{report}");
-//! assert!(report.failure(Law::J3).is_some(), "merge is not idempotent");
+//! assert!(report.failure(Law::J6).is_some(), "a merge adds more than there is");
 //! ```
 
 mod capabilities;
