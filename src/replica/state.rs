@@ -466,16 +466,6 @@ impl<S: Replicated> State<S> {
         other.core.value.check_kill(&theirs.difference(&mine))
     }
 
-    /// Whether the same entries are live at the same places; both include the same.
-    fn same_entries(&self, other: &State<S>) -> bool {
-        let (mine, theirs) = (&self.core, &other.core);
-        let all = mine.value.entries();
-        let matching = mine
-            .value
-            .check_join(&mine.version, &theirs.value, &theirs.version);
-        all == theirs.value.entries() && matching == Ok(all)
-    }
-
     /// What a peer with `version` lacks: empty if it lacks nothing.
     ///
     /// An empty answer says that the peer lacks nothing; it proves nothing about ids. Peers with
@@ -656,10 +646,7 @@ impl<S: Replicated> Clone for State<S> {
 impl<S: Replicated> PartialEq for State<S> {
     fn eq(&self, other: &State<S>) -> bool {
         Arc::ptr_eq(&self.core, &other.core)
-            || self.core.version == other.core.version
-                && self.core.heads == other.core.heads
-                && self.core.seals == other.core.seals
-                && self.same_entries(other)
+            || self.core.version == other.core.version && self.to_bytes() == other.to_bytes()
     }
 }
 

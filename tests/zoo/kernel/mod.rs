@@ -181,22 +181,8 @@ impl Fault {
             Fault::CutWithoutOwn | Fault::CollectedEarly => {
                 self.entry_on_two(|| base().operations().specified())
             }
-            Fault::LogText | Fault::LogCount | Fault::LogFlags => self.entry(|| {
-                base()
-                    .delta()
-                    .operations()
-                    .versioned()
-                    .collecting()
-                    .specified()
-            }),
-            Fault::UnstableIns | Fault::FoldsAcross => self.entry_on_two(|| {
-                base()
-                    .delta()
-                    .operations()
-                    .versioned()
-                    .collecting()
-                    .specified()
-            }),
+            Fault::LogText | Fault::LogCount | Fault::LogFlags => self.entry(collecting),
+            Fault::UnstableIns | Fault::FoldsAcross => self.entry_on_two(collecting),
             Fault::LogUnnamed | Fault::LogUnsent | Fault::LogRefolds => {
                 self.entry(|| base().delta().versioned().collecting().specified())
             }
@@ -219,6 +205,12 @@ impl Fault {
             ..entry
         }
     }
+}
+
+/// Everything that a kernel with collections can do.
+fn collecting() -> Capabilities<Kernel> {
+    let all = base().delta().operations().versioned();
+    all.collecting().specified()
 }
 
 fn base() -> Capabilities<Kernel> {
