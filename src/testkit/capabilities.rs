@@ -1,103 +1,45 @@
-//! What a type can do, as a table that the engines read.
+//! Which capabilities of a type a run uses.
 
-use std::any::Any;
+use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::erased::{DynSubject, cast};
 use super::golden::Golden;
 use super::seen::Seen;
 use super::subject::{
-    Applied, Collecting, Delivery, DeltaBased, Gaps, OpBased, Outcome, Persisted, Rejected,
-    Specified, StateBased, Subject, Verdict, Versioned,
+    Collecting, DeltaBased, OpBased, Persisted, Specified, StateBased, Subject, Verdict, Versioned,
 };
-use crate::clock::{Dot, Dots, ReplicaId, Version};
-
-/// A delta, a message or a `seen`, whatever its type.
-pub(crate) type Erased = Rc<dyn Any>;
+use super::table::{
+    BytesTable, CollectTable, DeltaTable, Erased, OpTable, StateTable, Table, VersionTable,
+};
 
 /// Which capabilities of `T` a run uses: what is not named here is not tested.
 ///
 /// # Examples
 /// `Capabilities::<MyType>::new().state().encoded().specified()`
 pub struct Capabilities<T: Subject> {
-    pub(crate) state: Option<StateTable<T>>,
-    pub(crate) delta: Option<DeltaTable<T>>,
-    pub(crate) ops: Option<OpTable<T>>,
-    pub(crate) bytes: Option<BytesTable<T>>,
-    pub(crate) collect: Option<CollectTable<T>>,
-    pub(crate) version: Option<VersionTable<T>>,
-    pub(crate) golden: Arc<Golden>,
-    pub(crate) spec: Option<Spec<T>>,
-}
-
-pub(crate) type Spec<T> = Arc<
-    dyn Fn(&Seen<'_, <T as Subject>::Op>, &<T as Subject>::View) -> Verdict + Send + Sync + 'static,
->;
-
-pub(crate) struct StateTable<T> {
-    pub merge: fn(&mut T, &T) -> Result<(), Rejected>,
-    pub same: fn(&T, &T) -> bool,
-}
-
-pub(crate) struct DeltaTable<T> {
-    pub gaps: Gaps,
-    pub seen: fn(&T) -> Erased,
-    pub since: fn(&T, &dyn Any) -> Erased,
-    pub absorb: fn(&mut T, &dyn Any) -> Result<Applied, Rejected>,
-    pub transmit: fn(&dyn Any) -> Result<Erased, Rejected>,
-    pub group: fn(&dyn Any, &dyn Any) -> Option<Erased>,
-    pub beyond: fn(&dyn Any, &dyn Any) -> Option<Erased>,
-    pub bound: fn(&T, &dyn Any) -> Result<(), String>,
-    pub debug: fn(&dyn Any) -> String,
-}
-
-pub(crate) struct OpTable<T: Subject> {
-    pub needs: Delivery,
-    pub duplicates: bool,
-    pub detects: bool,
-    pub produce: fn(&mut T, &T::Op) -> (Outcome, Vec<Erased>),
-    pub outbox: fn(&mut T) -> Vec<Erased>,
-    pub receive: fn(&mut T, &dyn Any) -> Result<Applied, Rejected>,
-    pub transmit: fn(&dyn Any) -> Result<Erased, Rejected>,
-    pub group: fn(&dyn Any, &dyn Any) -> Option<Erased>,
-    pub debug: fn(&dyn Any) -> String,
-}
-
-pub(crate) struct BytesTable<T> {
-    pub keeps_waiting: bool,
-    pub encode: fn(&T) -> Vec<u8>,
-    pub decode: fn(&[u8], ReplicaId) -> Result<T, Rejected>,
-    pub save: fn(&T) -> Vec<u8>,
-    pub resume: fn(&[u8], ReplicaId) -> Result<T, Rejected>,
-}
-
-pub(crate) struct CollectTable<T> {
-    pub collect: fn(&mut T, &Version) -> Result<(), Rejected>,
-    pub size_max: fn(&T, usize) -> usize,
-}
-
-pub(crate) struct VersionTable<T> {
-    pub included: fn(&T) -> Dots,
-    pub heads: fn(&T) -> Dots,
-    pub last_update: fn(&T) -> Option<Dot>,
-    pub waiting: fn(&T) -> usize,
-    pub missing: fn(&T) -> Dots,
-    pub drop_waiting: fn(&mut T),
-    pub drop_records: fn(&mut T),
+    pub(crate) table: Table,
+    subject: PhantomData<fn() -> T>,
 }
 
 impl<T: Subject> Capabilities<T> {
     /// None yet: the replicas cannot even talk to each other.
     pub fn new() -> Capabilities<T> {
         Capabilities {
-            state: None,
-            delta: None,
-            ops: None,
-            bytes: None,
-            collect: None,
-            version: None,
-            spec: None,
-            golden: Arc::default(),
+            table: Table {
+                name: T::name,
+                make: |replica| DynSubject::new(T::new(replica)),
+                state: None,
+                delta: None,
+                ops: None,
+                bytes: None,
+                collect: None,
+                version: None,
+                spec: None,
+                golden: Arc::default(),
+            },
+            subject: PhantomData,
         }
     }
 
@@ -107,9 +49,9 @@ impl<T: Subject> Capabilities<T> {
     where
         T: StateBased,
     {
-        self.state = Some(StateTable {
-            merge: T::merge,
-            same: T::same_state,
+        self.table.state = Some(StateTable {
+            merge: |a, b| T::merge(a.get_mut(), b.get()),
+            same: |a, b| T::same_state(a.get(), b.get()),
         });
         self
     }
@@ -120,15 +62,15 @@ impl<T: Subject> Capabilities<T> {
     where
         T: DeltaBased,
     {
-        self.delta = Some(DeltaTable {
+        self.table.delta = Some(DeltaTable {
             gaps: T::GAPS,
-            seen: |replica| Rc::new(replica.seen()),
-            since: |replica, seen| Rc::new(replica.delta_since(cast(seen))),
-            absorb: |replica, delta| replica.absorb(cast(delta)),
+            seen: |replica| Rc::new(replica.get::<T>().seen()),
+            since: |replica, seen| Rc::new(replica.get::<T>().delta_since(cast(seen))),
+            absorb: |replica, delta| replica.get_mut::<T>().absorb(cast(delta)),
             transmit: |delta| Ok(Rc::new(<T as DeltaBased>::transmit(cast(delta))?)),
             group: |a, b| Some(Rc::new(<T as DeltaBased>::group(cast(a), cast(b))?)),
             beyond: |delta, seen| Some(Rc::new(T::beyond(cast(delta), cast(seen))?)),
-            bound: |replica, delta| replica.delta_bound(cast(delta)),
+            bound: |replica, delta| replica.get::<T>().delta_bound(cast(delta)),
             debug: |delta| format!("{:?}", cast::<T::Delta>(delta)),
         });
         self.state()
@@ -140,16 +82,16 @@ impl<T: Subject> Capabilities<T> {
     where
         T: OpBased,
     {
-        self.ops = Some(OpTable {
+        self.table.ops = Some(OpTable {
             needs: T::NEEDS,
             duplicates: T::DUPLICATES,
             detects: T::DETECTS,
             produce: |replica, op| {
-                let (outcome, messages) = replica.produce(op);
+                let (outcome, messages) = replica.get_mut::<T>().produce(op.get());
                 (outcome, erased(messages))
             },
-            outbox: |replica| erased(replica.outbox()),
-            receive: |replica, message| replica.receive(cast(message)),
+            outbox: |replica| erased(replica.get_mut::<T>().outbox()),
+            receive: |replica, message| replica.get_mut::<T>().receive(cast(message)),
             transmit: |message| Ok(Rc::new(<T as OpBased>::transmit(cast(message))?)),
             group: |a, b| Some(Rc::new(<T as OpBased>::group(cast(a), cast(b))?)),
             debug: |message| format!("{:?}", cast::<T::Message>(message)),
@@ -163,12 +105,12 @@ impl<T: Subject> Capabilities<T> {
     where
         T: Persisted,
     {
-        self.bytes = Some(BytesTable {
+        self.table.bytes = Some(BytesTable {
             keeps_waiting: T::KEEPS_WAITING,
-            encode: T::encode,
-            decode: T::decode,
-            save: T::save,
-            resume: T::resume,
+            encode: |replica| replica.get::<T>().encode(),
+            decode: |bytes, replica| T::decode(bytes, replica).map(DynSubject::new),
+            save: |replica| replica.get::<T>().save(),
+            resume: |bytes, replica| T::resume(bytes, replica).map(DynSubject::new),
         });
         self
     }
@@ -177,7 +119,7 @@ impl<T: Subject> Capabilities<T> {
     /// it must be `encoded`.
     #[must_use]
     pub fn golden(mut self, golden: Golden) -> Self {
-        self.golden = Arc::new(golden);
+        self.table.golden = Arc::new(golden);
         self
     }
 
@@ -187,9 +129,9 @@ impl<T: Subject> Capabilities<T> {
     where
         T: Collecting,
     {
-        self.collect = Some(CollectTable {
-            collect: T::collect,
-            size_max: T::size_max,
+        self.table.collect = Some(CollectTable {
+            collect: |replica, stable| replica.get_mut::<T>().collect(stable),
+            size_max: |replica, replicas| replica.get::<T>().size_max(replicas),
         });
         self
     }
@@ -200,14 +142,14 @@ impl<T: Subject> Capabilities<T> {
     where
         T: Versioned,
     {
-        self.version = Some(VersionTable {
-            included: T::included,
-            heads: T::heads,
-            last_update: T::last_update,
-            waiting: T::waiting,
-            missing: T::missing,
-            drop_waiting: T::drop_waiting,
-            drop_records: T::drop_records,
+        self.table.version = Some(VersionTable {
+            included: |replica| replica.get::<T>().included(),
+            heads: |replica| replica.get::<T>().heads(),
+            last_update: |replica| replica.get::<T>().last_update(),
+            waiting: |replica| replica.get::<T>().waiting(),
+            missing: |replica| replica.get::<T>().missing(),
+            drop_waiting: |replica| replica.get_mut::<T>().drop_waiting(),
+            drop_records: |replica| replica.get_mut::<T>().drop_records(),
         });
         self
     }
@@ -227,13 +169,10 @@ impl<T: Subject> Capabilities<T> {
         mut self,
         spec: impl Fn(&Seen<'_, T::Op>, &T::View) -> Verdict + Send + Sync + 'static,
     ) -> Self {
-        self.spec = Some(Arc::new(spec));
+        self.table.spec = Some(Arc::new(move |log, events, orders, view| {
+            spec(&Seen::new(log, events, Some(orders)), view.get())
+        }));
         self
-    }
-
-    /// Whether the replicas can exchange anything.
-    pub(crate) fn connects(&self) -> bool {
-        self.state.is_some() || self.ops.is_some()
     }
 }
 
@@ -242,44 +181,17 @@ fn erased<M: 'static>(messages: Vec<M>) -> Vec<Erased> {
     messages.into_iter().map(erase).collect()
 }
 
-/// The tables are made of what `cast` is given, so another type cannot come.
-#[allow(clippy::expect_used, reason = "a broken invariant of this file")]
-fn cast<V: 'static>(erased: &dyn Any) -> &V {
-    erased.downcast_ref().expect("an erased value of this type")
-}
-
 impl<T: Subject> Default for Capabilities<T> {
     fn default() -> Self {
         Capabilities::new()
     }
 }
 
-macro_rules! copy {
-    ($($table:ident),*) => { $(
-        impl<T: Subject> Clone for $table<T> {
-            fn clone(&self) -> Self {
-                *self
-            }
-        }
-        impl<T: Subject> Copy for $table<T> {}
-    )* };
-}
-
-copy!(
-    StateTable,
-    DeltaTable,
-    OpTable,
-    BytesTable,
-    CollectTable,
-    VersionTable
-);
-
 impl<T: Subject> Clone for Capabilities<T> {
     fn clone(&self) -> Self {
         Capabilities {
-            spec: self.spec.clone(),
-            golden: Arc::clone(&self.golden),
-            ..*self
+            table: self.table.clone(),
+            subject: PhantomData,
         }
     }
 }

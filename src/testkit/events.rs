@@ -3,6 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
+use super::erased::DynOp;
 use super::fingerprint::Fingerprint;
 use crate::clock::{Dot, ReplicaId};
 
@@ -174,12 +175,12 @@ impl fmt::Display for OpId {
 
 /// One operation that was done.
 #[derive(Clone, Debug)]
-pub(crate) struct Event<Op> {
+pub(crate) struct Event {
     pub id: OpId,
     /// Under which id it was done.
     pub author: ReplicaId,
     /// `None` for an update that a collection made: it means nothing to a user.
-    pub op: Option<Op>,
+    pub op: Option<DynOp>,
     /// All that its author had seen, itself left out.
     pub past: Events,
     /// What the type calls it, if it has names.
@@ -191,24 +192,15 @@ pub(crate) struct Event<Op> {
 }
 
 /// All operations of an execution, in the order in which they were done.
-#[derive(Debug)]
-pub(crate) struct Log<Op> {
-    events: Rc<Vec<Rc<Event<Op>>>>,
+#[derive(Clone, Debug)]
+pub(crate) struct Log {
+    events: Rc<Vec<Rc<Event>>>,
     /// The sum of their fingerprints.
     print: u128,
 }
 
-impl<Op> Clone for Log<Op> {
-    fn clone(&self) -> Log<Op> {
-        Log {
-            events: Rc::clone(&self.events),
-            print: self.print,
-        }
-    }
-}
-
-impl<Op: fmt::Debug> Log<Op> {
-    pub fn new() -> Log<Op> {
+impl Log {
+    pub fn new() -> Log {
         Log {
             events: Rc::default(),
             print: 0,
@@ -222,7 +214,7 @@ impl<Op: fmt::Debug> Log<Op> {
     }
 
     /// Adds an operation and returns its number.
-    pub fn push(&mut self, event: Event<Op>) -> usize {
+    pub fn push(&mut self, event: Event) -> usize {
         self.print = self.print.wrapping_add(event.print);
         let events = Rc::make_mut(&mut self.events);
         events.push(Rc::new(event));
@@ -233,11 +225,11 @@ impl<Op: fmt::Debug> Log<Op> {
         self.events.len()
     }
 
-    pub fn get(&self, number: usize) -> &Event<Op> {
+    pub fn get(&self, number: usize) -> &Event {
         &self.events[number]
     }
 
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Event<Op>> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Event> {
         self.events.iter().map(|event| &**event)
     }
 
@@ -253,7 +245,7 @@ impl<Op: fmt::Debug> Log<Op> {
     }
 
     /// The fingerprint of an operation with this name, choice and past.
-    pub fn print_of(&self, id: OpId, op: Option<&Op>, past: &Events) -> u128 {
+    pub fn print_of(&self, id: OpId, op: Option<&DynOp>, past: &Events) -> u128 {
         let mut out = Fingerprint::new();
         out.number(
             u64::from(id.replica) << 48 | u64::from(id.incarnation) << 32 | u64::from(id.number),

@@ -35,7 +35,7 @@ pub fn execute<T: Subject>(can: &Capabilities<T>, schedule: &Schedule) -> Vec<T>
         every: u64::MAX,
         history: false,
     };
-    let mut world = World::new(Rc::new(can.clone()), schedule.replicas, effort);
+    let mut world = World::new(Rc::new(can.table.clone()), schedule.replicas, effort);
     for (number, step) in schedule.steps.iter().enumerate() {
         world.step = number + 1;
         if world.perform(*step).is_err() {
@@ -43,5 +43,7 @@ pub fn execute<T: Subject>(can: &Capabilities<T>, schedule: &Schedule) -> Vec<T>
         }
     }
     let nodes = world.nodes.iter();
-    nodes.map(|node| node.subject.duplicate()).collect()
+    nodes
+        .map(|node| node.subject.get::<T>().duplicate())
+        .collect()
 }

@@ -1,8 +1,7 @@
 //! Which kinds of steps a run contains.
 
-use super::capabilities::Capabilities;
 use super::step::Verb;
-use super::subject::Subject;
+use super::table::Table;
 
 /// The kinds of steps that a run may contain, as far as the type is capable of them.
 ///
@@ -52,7 +51,7 @@ impl Faults {
     }
 
     /// Those of them that the type is capable of.
-    pub(crate) fn within<T: Subject>(self, can: &Capabilities<T>) -> Faults {
+    pub(crate) fn within(self, can: &Table) -> Faults {
         let possible = Verb::ALL
             .iter()
             .filter(|verb| self.has(**verb) && capable(can, **verb));
@@ -67,7 +66,7 @@ impl Faults {
     }
 }
 
-fn capable<T: Subject>(can: &Capabilities<T>, verb: Verb) -> bool {
+fn capable(can: &Table, verb: Verb) -> bool {
     let (state, delta, ops) = (can.state.is_some(), can.delta.is_some(), can.ops.is_some());
     let carried = delta || ops;
     let mailed = carried || state;

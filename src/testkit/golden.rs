@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::capabilities::Capabilities;
+use super::erased::DynSubject;
 use super::failure::{Broken, Failure};
 use super::law::Law;
 use super::run::guarded;
 use super::schedule::Schedule;
 use super::story::Story;
-use super::subject::Subject;
+use super::table::Table;
 use super::world::{Checked, Effort, World, broken};
 
 /// States that releases wrote, each with the view that it showed then: every later release must
@@ -105,10 +105,10 @@ fn as_text(bytes: &[u8], view: &str) -> String {
 }
 
 /// Reads all that is golden; the first that is not read as what it showed is a broken law.
-pub(crate) fn check_golden<T: Subject>(can: &Capabilities<T>) -> Option<Failure> {
+pub(crate) fn check_golden(can: &Table) -> Option<Failure> {
     let table = can.bytes?;
     let check = |vector: &Vector| {
-        let read = (table.decode)(&vector.bytes, World::<T>::observer());
+        let read = (table.decode)(&vector.bytes, World::observer());
         let got = match read {
             Ok(read) => format!("{:?}", read.view()),
             Err(error) => format!("refused: {}", error.0),
@@ -123,14 +123,14 @@ pub(crate) fn check_golden<T: Subject>(can: &Capabilities<T>) -> Option<Failure>
         let mut broken = guarded(|| check(vector)).err()?;
         broken.law = Law::P4;
         broken.why = format!("the bytes of {}: {:02x?}", vector.name, vector.bytes);
-        Some(failure::<T>(*broken))
+        Some(failure(can, *broken))
     })
 }
 
 /// A failure that no steps are needed for.
-fn failure<T: Subject>(broken: Broken) -> Failure {
+fn failure(can: &Table, broken: Broken) -> Failure {
     Failure {
-        subject: T::name(),
+        subject: (can.name)(),
         broken,
         schedule: Schedule {
             law: Some(Law::P4),
@@ -145,8 +145,8 @@ fn failure<T: Subject>(broken: Broken) -> Failure {
 
 /// Writes what the replicas of `schedules` have come to into `folder`, under the name of a release;
 /// never over a file that is there.
-pub(crate) fn write_golden<T: Subject>(
-    can: &Capabilities<T>,
+pub(crate) fn write_golden(
+    can: &Table,
     schedules: impl Iterator<Item = Schedule>,
     folder: &Path,
     release: &str,
@@ -168,7 +168,7 @@ pub(crate) fn write_golden<T: Subject>(
 }
 
 /// The first replica after `schedule`.
-fn last_state<T: Subject>(can: &Capabilities<T>, schedule: &Schedule) -> Checked<T> {
+fn last_state(can: &Table, schedule: &Schedule) -> Checked<DynSubject> {
     let effort = Effort {
         laws: super::Laws::NONE,
         every: u64::MAX,

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
+use std::marker::PhantomData;
 
+use super::erased::DynOp;
 use super::events::{Event, Events, Log, OpId};
 use super::seen::{Orders, Seen};
 use crate::clock::ReplicaId;
@@ -28,13 +30,14 @@ use crate::clock::ReplicaId;
 /// ```
 #[derive(Debug)]
 pub struct History<Op> {
-    log: Log<Op>,
+    log: Log,
     numbers: BTreeMap<String, usize>,
     own: BTreeMap<u16, Events>,
     orders: Orders,
+    operations: PhantomData<Op>,
 }
 
-impl<Op: Debug> History<Op> {
+impl<Op: Debug + 'static> History<Op> {
     /// In which nothing was done.
     pub fn new() -> History<Op> {
         History {
@@ -42,6 +45,7 @@ impl<Op: Debug> History<Op> {
             numbers: BTreeMap::new(),
             own: BTreeMap::new(),
             orders: RefCell::new(BTreeSet::new()),
+            operations: PhantomData,
         }
     }
 
@@ -60,6 +64,7 @@ impl<Op: Debug> History<Op> {
             incarnation: 0,
             number: self.of(replica) + 1,
         };
+        let op = DynOp::new(op);
         let print = self.log.print_of(id, Some(&op), &past);
         let depth = self.log.depth_after(&past);
         let number = self.log.push(Event {
@@ -110,7 +115,7 @@ impl<Op: Debug> History<Op> {
     }
 }
 
-impl<Op: Debug> Default for History<Op> {
+impl<Op: Debug + 'static> Default for History<Op> {
     fn default() -> History<Op> {
         History::new()
     }

@@ -57,6 +57,7 @@ mod capabilities;
 mod coverage;
 mod diagram;
 mod environment;
+mod erased;
 mod events;
 mod execution;
 mod explore;
@@ -86,6 +87,7 @@ mod story;
 mod subject;
 mod suite;
 mod suite_tests;
+mod table;
 mod types;
 mod world;
 

@@ -4,23 +4,22 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use super::capabilities::Capabilities;
 use super::coverage::Coverage;
 use super::failure::Broken;
 use super::law::{Law, Laws};
 use super::pulse::{Pulse, text_of};
 use super::schedule::Schedule;
 use super::story::Story;
-use super::subject::Subject;
+use super::table::Table;
 use super::world::{Checked, Effort, Traced, World, broken};
 
 /// What came of a run.
-pub(crate) struct Ran<T: Subject> {
+pub(crate) struct Ran {
     /// What broke, and after how many steps; one more than there are for the end.
     pub broken: Option<(Box<Broken>, usize)>,
     pub coverage: Coverage,
     pub story: Story,
-    pub trace: Vec<Traced<T>>,
+    pub trace: Vec<Traced>,
 }
 
 /// What a run should note besides its result.
@@ -32,13 +31,13 @@ pub(crate) enum Note {
 }
 
 /// Performs `schedule`, checking after every step, and settles.
-pub(crate) fn run<T: Subject>(
-    can: &Rc<Capabilities<T>>,
+pub(crate) fn run(
+    can: &Rc<Table>,
     schedule: &Schedule,
     effort: Effort,
     note: Note,
     pulse: &Pulse,
-) -> Ran<T> {
+) -> Ran {
     pulse.begins(schedule);
     let step = Cell::new(0);
     let mut world = None;
@@ -75,12 +74,7 @@ pub(crate) fn run<T: Subject>(
     }
 }
 
-fn steps<T: Subject>(
-    world: &mut World<T>,
-    schedule: &Schedule,
-    at: &Cell<usize>,
-    pulse: &Pulse,
-) -> Checked {
+fn steps(world: &mut World, schedule: &Schedule, at: &Cell<usize>, pulse: &Pulse) -> Checked {
     for (number, step) in schedule.steps.iter().enumerate() {
         at.set(number + 1);
         pulse.reaches(number + 1);
@@ -125,11 +119,7 @@ pub(crate) fn guarded<R>(f: impl FnOnce() -> Checked<R>) -> Checked<R> {
 }
 
 /// Whether two runs of the same schedule did the same.
-pub(crate) fn same_trace<T: Subject>(
-    can: &Capabilities<T>,
-    a: &[Traced<T>],
-    b: &[Traced<T>],
-) -> Result<(), String> {
+pub(crate) fn same_trace(can: &Table, a: &[Traced], b: &[Traced]) -> Result<(), String> {
     for (at, (a, b)) in a.iter().zip(b).enumerate() {
         let same = match (a, b) {
             (Traced::Op(a), Traced::Op(b)) => a == b,

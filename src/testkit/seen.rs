@@ -58,17 +58,6 @@ impl<Op> Visible<'_, Op> {
     }
 }
 
-/// What operations any one had seen.
-trait Past {
-    fn past(&self, event: usize) -> &Events;
-}
-
-impl<Op: Debug> Past for Log<Op> {
-    fn past(&self, event: usize) -> &Events {
-        &self.get(event).past
-    }
-}
-
 /// Pairs of elements in the order in which they were shown, over a whole execution.
 pub(crate) type Orders = RefCell<BTreeSet<(u64, u64)>>;
 
@@ -77,21 +66,17 @@ pub(crate) type Orders = RefCell<BTreeSet<(u64, u64)>>;
 /// The operations come in the order in which they were done, so that each comes after its past.
 pub struct Seen<'a, Op> {
     visible: Vec<Visible<'a, Op>>,
-    pasts: &'a dyn Past,
+    log: &'a Log,
     orders: Option<&'a Orders>,
 }
 
-impl<'a, Op: Debug> Seen<'a, Op> {
-    pub(crate) fn new(
-        log: &'a Log<Op>,
-        events: &Events,
-        orders: Option<&'a Orders>,
-    ) -> Seen<'a, Op> {
+impl<'a, Op: 'static> Seen<'a, Op> {
+    pub(crate) fn new(log: &'a Log, events: &Events, orders: Option<&'a Orders>) -> Seen<'a, Op> {
         let visible = |number: usize| {
             let event = log.get(number);
             Some(Visible {
                 id: event.id,
-                op: Held::Lent(event.op.as_ref()?),
+                op: Held::Lent(event.op.as_ref()?.get()),
                 event: number as u32,
                 part: 0,
                 depth: event.depth,
@@ -101,7 +86,7 @@ impl<'a, Op: Debug> Seen<'a, Op> {
         all.extend(events.iter().filter_map(visible));
         Seen {
             visible: all,
-            pasts: log,
+            log,
             orders,
         }
     }
@@ -127,7 +112,7 @@ impl<'a, Op> Seen<'a, Op> {
     pub fn happened_before(&self, a: &Visible<'_, Op>, b: &Visible<'_, Op>) -> bool {
         match a.event == b.event {
             true => a.part < b.part,
-            false => self.pasts.past(b.event as usize).has(a.event as usize),
+            false => self.log.get(b.event as usize).past.has(a.event as usize),
         }
     }
 
@@ -167,7 +152,7 @@ impl<'a, Op> Seen<'a, Op> {
         }
         Seen {
             visible,
-            pasts: self.pasts,
+            log: self.log,
             orders: self.orders,
         }
     }

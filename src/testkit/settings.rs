@@ -77,20 +77,20 @@ macro_rules! capability_methods {
 
         /// Which kinds of steps there are.
         pub fn faults(mut self, faults: Faults) -> Self {
-            self.faults = faults;
+            self.plan.faults = faults;
             self
         }
 
         /// Which laws are checked; all by default.
         pub fn laws(mut self, laws: Laws) -> Self {
-            self.laws = laws;
+            self.plan.laws = laws;
             self
         }
 
         /// How long one call of the type may take before it counts as one that never returns; 20
         /// seconds by default.
         pub fn patience(mut self, patience: Duration) -> Self {
-            self.patience = patience;
+            self.plan.patience = patience;
             self
         }
     };

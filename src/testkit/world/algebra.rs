@@ -3,19 +3,20 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use super::super::capabilities::DeltaTable;
+use super::super::erased::DynSubject;
 use super::super::events::Events;
 use super::super::law::Law;
 use super::super::pulse::beat;
-use super::super::subject::{Applied, Gaps, Subject};
+use super::super::subject::{Applied, Gaps};
+use super::super::table::DeltaTable;
 use super::{Cargo, Checked, Node, Via, World, broken};
 
 /// Samples kept for the laws about several states.
 const SAMPLES_MAX: usize = 8;
 
-impl<T: Subject> World<T> {
+impl World {
     /// The laws about `x`, the state of replica `at`, and two other states of this execution.
-    pub(super) fn check_several(&mut self, at: usize, x: &Rc<Node<T>>) -> Checked {
+    pub(super) fn check_several(&mut self, at: usize, x: &Rc<Node>) -> Checked {
         if self.can.state.is_none() {
             return Ok(());
         }
@@ -41,11 +42,11 @@ impl<T: Subject> World<T> {
     }
 
     /// The same laws for the states that exist now.
-    fn check_present(&mut self, at: usize, x: &Rc<Node<T>>) -> Checked {
+    fn check_present(&mut self, at: usize, x: &Rc<Node>) -> Checked {
         let others = self.nodes.iter().enumerate();
         let others = others.filter(|(place, node)| *place != at && !node.down);
         let others = others.filter_map(|(place, node)| Some((place, self.without_waiting(node)?)));
-        let others: Vec<(usize, Rc<Node<T>>)> = others.collect();
+        let others: Vec<(usize, Rc<Node>)> = others.collect();
         for (number, (place, y)) in others.iter().enumerate() {
             let (_, z) = &others[(number + 1) % others.len()];
             let new = self.is_new(&[at, *place]);
@@ -57,7 +58,7 @@ impl<T: Subject> World<T> {
 
     /// What waits may be dropped at any time, so who asks must not count on it: the answer serves it
     /// without what waits, too.
-    fn check_asking(&mut self, at: usize, asker: &Node<T>, quiet: &Node<T>) -> Checked {
+    fn check_asking(&mut self, at: usize, asker: &Node, quiet: &Node) -> Checked {
         let Some(table) = self.can.delta.filter(|_| self.wants(Law::D2)) else {
             return Ok(());
         };
@@ -74,7 +75,7 @@ impl<T: Subject> World<T> {
 
     /// The same replica with nothing waiting, which a merge would wake; `None` if the type has no
     /// way to drop it.
-    fn without_waiting(&self, node: &Rc<Node<T>>) -> Option<Rc<Node<T>>> {
+    fn without_waiting(&self, node: &Rc<Node>) -> Option<Rc<Node>> {
         if node.waiting.is_empty() {
             return Some(Rc::clone(node));
         }
@@ -92,8 +93,8 @@ impl<T: Subject> World<T> {
         Some(Rc::new(quiet))
     }
 
-    fn others(&self, at: usize) -> impl Iterator<Item = &Rc<Node<T>>> {
-        let up = move |(place, node): &(usize, &Rc<Node<T>>)| *place != at && !node.down;
+    fn others(&self, at: usize) -> impl Iterator<Item = &Rc<Node>> {
+        let up = move |(place, node): &(usize, &Rc<Node>)| *place != at && !node.down;
         self.nodes
             .iter()
             .enumerate()
@@ -102,7 +103,7 @@ impl<T: Subject> World<T> {
     }
 
     /// Another replica as it is now, or an older state of any.
-    fn some_state(&mut self, at: usize) -> Rc<Node<T>> {
+    fn some_state(&mut self, at: usize) -> Rc<Node> {
         let count = self.nodes.len() + self.samples.len();
         let place = self.rng.below(count as u64) as usize;
         match self.nodes.get(place) {
@@ -113,7 +114,7 @@ impl<T: Subject> World<T> {
     }
 
     /// Keeps a state in the place of a random older one.
-    fn sample(&mut self, node: &Rc<Node<T>>) {
+    fn sample(&mut self, node: &Rc<Node>) {
         let keeps = self.samples.len() < SAMPLES_MAX || self.rng.below(4) == 0;
         if !keeps {
             return;
@@ -131,7 +132,7 @@ impl<T: Subject> World<T> {
     }
 
     /// `x` merged with `y`.
-    fn joined(&self, at: usize, x: &T, y: &T) -> Checked<T> {
+    fn joined(&self, at: usize, x: &DynSubject, y: &DynSubject) -> Checked<DynSubject> {
         beat();
         let mut joined = x.fork_as(Self::observer());
         if let Some(table) = self.can.state {
@@ -142,7 +143,14 @@ impl<T: Subject> World<T> {
         Ok(joined)
     }
 
-    fn must_be(&self, law: Law, at: usize, got: &T, expected: &T, why: &str) -> Checked {
+    fn must_be(
+        &self,
+        law: Law,
+        at: usize,
+        got: &DynSubject,
+        expected: &DynSubject,
+        why: &str,
+    ) -> Checked {
         if !self.wants(law) || self.alike(got, expected) {
             return Ok(());
         }
@@ -152,9 +160,9 @@ impl<T: Subject> World<T> {
     }
 
     /// Says which states a law about several was broken by.
-    fn named(&self, result: Checked, at: usize, [x, y, z]: [&Node<T>; 3]) -> Checked {
+    fn named(&self, result: Checked, at: usize, [x, y, z]: [&Node; 3]) -> Checked {
         result.map_err(|mut wrong| {
-            let has = |node: &Node<T>| self.log.names(&node.seen);
+            let has = |node: &Node| self.log.names(&node.seen);
             if matches!(wrong.law, Law::J4 | Law::J3) {
                 wrong.why += &format!("; x is r{at}, it has seen {}", has(x));
                 return wrong;
@@ -175,9 +183,9 @@ impl<T: Subject> World<T> {
     fn check_three(
         &mut self,
         at: usize,
-        x: &Rc<Node<T>>,
-        y: &Rc<Node<T>>,
-        z: &Rc<Node<T>>,
+        x: &Rc<Node>,
+        y: &Rc<Node>,
+        z: &Rc<Node>,
         new: bool,
     ) -> Checked {
         let (a, b, c) = (&x.subject, &y.subject, &z.subject);
@@ -208,7 +216,7 @@ impl<T: Subject> World<T> {
     }
 
     /// The laws about `x` and `y`, and about `x` alone.
-    fn check_two(&mut self, at: usize, x: &Rc<Node<T>>, y: &Rc<Node<T>>, xy: &T) -> Checked {
+    fn check_two(&mut self, at: usize, x: &Rc<Node>, y: &Rc<Node>, xy: &DynSubject) -> Checked {
         let (a, b) = (&x.subject, &y.subject);
         let yx = self.joined(at, b, a)?;
         self.must_be(Law::J1, at, xy, &yx, "x joined with y, and y joined with x")?;
@@ -219,7 +227,7 @@ impl<T: Subject> World<T> {
         let grown = self.joined(at, a, xy)?;
         self.must_be(Law::J6, at, &grown, xy, "x is not within x joined with y")?;
         if self.wants(Law::J4) {
-            let empty = T::new(x.id);
+            let empty = (self.can.make)(x.id);
             let x_empty = self.joined(at, a, &empty)?;
             self.must_be(
                 Law::J4,
@@ -239,9 +247,9 @@ impl<T: Subject> World<T> {
     }
 
     /// Equal states show the same and do the same.
-    fn check_equal_states(&self, at: usize, x: &Node<T>, y: &Node<T>, z: &Node<T>) -> Checked {
+    fn check_equal_states(&self, at: usize, x: &Node, y: &Node, z: &Node) -> Checked {
         let (a, b) = (&x.subject, &y.subject);
-        if a.view() != b.view() {
+        if !a.same_view(b) {
             let (got, expected) = (format!("{:?}", a.view()), format!("{:?}", b.view()));
             let mut wrong = broken(Law::J8, Some(at), got, expected);
             wrong.why = "these states count as equal".into();
@@ -261,7 +269,7 @@ impl<T: Subject> World<T> {
     }
 
     /// An answer is as good as the whole state.
-    fn check_answers(&mut self, at: usize, x: &Node<T>, y: &Node<T>) -> Checked {
+    fn check_answers(&mut self, at: usize, x: &Node, y: &Node) -> Checked {
         let Some(table) = self.can.delta else {
             return Ok(());
         };
@@ -288,7 +296,7 @@ impl<T: Subject> World<T> {
     }
 
     /// The answer of `x` to `y` is right for `z` too, for whom it was not meant.
-    fn check_third_party(&mut self, at: usize, x: &Node<T>, y: &Node<T>, z: &Node<T>) -> Checked {
+    fn check_third_party(&mut self, at: usize, x: &Node, y: &Node, z: &Node) -> Checked {
         let Some(table) = self.can.delta else {
             return Ok(());
         };
@@ -304,10 +312,10 @@ impl<T: Subject> World<T> {
     }
 
     /// `z` takes the `answer` of `x` to `y`.
-    fn check_served(&mut self, at: usize, [x, y, z]: [&Node<T>; 3], answer: &dyn Any) -> Checked {
+    fn check_served(&mut self, at: usize, [x, y, z]: [&Node; 3], answer: &dyn Any) -> Checked {
         // It may ask for all that the asker had.
         let sure = y.seen.is_subset(&z.seen);
-        let excluded = |table: DeltaTable<T>| table.gaps == Gaps::Excluded;
+        let excluded = |table: DeltaTable| table.gaps == Gaps::Excluded;
         if !sure && self.can.delta.is_none_or(excluded) {
             return Ok(());
         }
@@ -324,7 +332,7 @@ impl<T: Subject> World<T> {
 
     /// The answer of `x` to `y`, less what `z` has: `z` gets all of it, and who lacks what was cut
     /// off notices that.
-    fn check_cut(&self, at: usize, [x, y, z]: [&Node<T>; 3], answer: &dyn Any) -> Checked {
+    fn check_cut(&self, at: usize, [x, y, z]: [&Node; 3], answer: &dyn Any) -> Checked {
         let Some(table) = self.can.delta.filter(|_| self.can.version.is_some()) else {
             return Ok(());
         };
@@ -363,7 +371,7 @@ impl<T: Subject> World<T> {
     }
 
     /// The answer of one that has dropped its records of removals is as good.
-    fn check_forgetful(&mut self, at: usize, x: &Node<T>, y: &Node<T>, xy: &T) -> Checked {
+    fn check_forgetful(&mut self, at: usize, x: &Node, y: &Node, xy: &DynSubject) -> Checked {
         let (Some(version), Some(delta)) = (self.can.version, self.can.delta) else {
             return Ok(());
         };
@@ -380,7 +388,13 @@ impl<T: Subject> World<T> {
         )
     }
 
-    fn absorbed(&self, at: usize, law: Law, subject: &T, delta: &dyn Any) -> Checked<T> {
+    fn absorbed(
+        &self,
+        at: usize,
+        law: Law,
+        subject: &DynSubject,
+        delta: &dyn Any,
+    ) -> Checked<DynSubject> {
         let mut after = subject.fork_as(Self::observer());
         if let Some(table) = self.can.delta {
             let taken = (table.absorb)(&mut after, delta);
@@ -398,7 +412,12 @@ impl<T: Subject> World<T> {
     }
 
     /// What an operation did, against the state before it.
-    pub(super) fn check_operation(&mut self, at: usize, before: &T, costly: bool) -> Checked {
+    pub(super) fn check_operation(
+        &mut self,
+        at: usize,
+        before: &DynSubject,
+        costly: bool,
+    ) -> Checked {
         if self.cloned || !self.nodes[at].waiting.is_empty() {
             return Ok(());
         }

@@ -1,13 +1,13 @@
 //! The laws about bytes.
 
+use super::super::erased::DynSubject;
 use super::super::law::Law;
 use super::super::run::guarded;
-use super::super::subject::Subject;
 use super::{Checked, Node, World, broken};
 use crate::env::SplitMix64;
 
-impl<T: Subject> World<T> {
-    pub(super) fn check_bytes(&mut self, at: usize, node: &Node<T>) -> Checked {
+impl World {
+    pub(super) fn check_bytes(&mut self, at: usize, node: &Node) -> Checked {
         let Some(table) = self.can.bytes else {
             return Ok(());
         };
@@ -21,7 +21,7 @@ impl<T: Subject> World<T> {
             }
             let read = (table.decode)(&bytes, node.id)
                 .map_err(|e| broken(Law::P1, Some(at), e.0, "its own bytes can be read"))?;
-            if read.view() != subject.view() {
+            if !read.same_view(subject) {
                 let (got, expected) = (read.view(), subject.view());
                 return Err(broken(
                     Law::P1,
@@ -51,7 +51,7 @@ impl<T: Subject> World<T> {
     }
 
     /// Bytes may leave out what matters later: the state read must also count as equal.
-    fn check_state_read(&self, at: usize, subject: &T, read: &T) -> Checked {
+    fn check_state_read(&self, at: usize, subject: &DynSubject, read: &DynSubject) -> Checked {
         match self
             .can
             .state
@@ -66,7 +66,7 @@ impl<T: Subject> World<T> {
     }
 
     /// Some changes of the bytes are refused, or are the one spelling of another right state.
-    fn check_foreign(&mut self, at: usize, node: &Node<T>, bytes: &[u8]) -> Checked {
+    fn check_foreign(&mut self, at: usize, node: &Node, bytes: &[u8]) -> Checked {
         // Large states have more places to change, but each change costs as much as they are long.
         let changes = match bytes.len() {
             0..=255 => CHANGES,
@@ -78,7 +78,7 @@ impl<T: Subject> World<T> {
         Ok(())
     }
 
-    fn check_change(&mut self, at: usize, node: &Node<T>, mut bytes: Vec<u8>) -> Checked {
+    fn check_change(&mut self, at: usize, node: &Node, mut bytes: Vec<u8>) -> Checked {
         let Some(table) = self.can.bytes else {
             return Ok(());
         };

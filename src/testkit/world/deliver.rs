@@ -3,19 +3,20 @@
 use std::rc::Rc;
 
 use super::super::coverage::Mark;
+use super::super::erased::DynSubject;
 use super::super::events::Events;
 use super::super::law::Law;
 use super::super::step::Verb;
 use super::super::story::Deed;
-use super::super::subject::{Applied, Delivery, Gaps, Rejected, Subject};
+use super::super::subject::{Applied, Delivery, Gaps, Rejected};
 use super::perform::Changed;
 use super::send::name;
 use super::{Cargo, Checked, Node, Parcel, Via, World, broken};
 
 /// What must be included after `waiting` is tried on `seen`: the greatest set of parcels whose needs
 /// are met by `seen` and by each other. Leaves in `waiting` what still waits.
-fn settle<T: Subject>(seen: &mut Events, waiting: &mut Vec<Rc<Parcel<T>>>) {
-    let mut chosen: Vec<&Rc<Parcel<T>>> = waiting.iter().collect();
+fn settle(seen: &mut Events, waiting: &mut Vec<Rc<Parcel>>) {
+    let mut chosen: Vec<&Rc<Parcel>> = waiting.iter().collect();
     let mut reached;
     loop {
         reached = seen.clone();
@@ -30,7 +31,7 @@ fn settle<T: Subject>(seen: &mut Events, waiting: &mut Vec<Rc<Parcel<T>>>) {
     waiting.retain(|held| !held.claims.is_subset(seen));
 }
 
-impl<T: Subject> Node<T> {
+impl Node {
     /// Brings `seen` and `waiting` up to date; says whether any woke, and whether they needed each
     /// other.
     pub(super) fn expect(&mut self) -> (bool, bool) {
@@ -39,7 +40,7 @@ impl<T: Subject> Node<T> {
         }
         let before = self.waiting.len();
         let mut one_by_one = self.seen.clone();
-        let ready = |seen: &Events, held: &&Rc<Parcel<T>>| {
+        let ready = |seen: &Events, held: &&Rc<Parcel>| {
             held.needs.is_subset(seen) && !held.claims.is_subset(seen)
         };
         while let Some(held) = self.waiting.iter().find(|held| ready(&one_by_one, held)) {
@@ -50,7 +51,7 @@ impl<T: Subject> Node<T> {
     }
 }
 
-impl<T: Subject> World<T> {
+impl World {
     /// The state of `from` into `to`, at once.
     pub(super) fn merge(&mut self, from: usize, to: usize) -> Checked<Option<Changed>> {
         if self.can.state.is_none() || from == to || !self.can_talk(from, to) {
@@ -76,7 +77,13 @@ impl<T: Subject> World<T> {
         });
     }
 
-    fn merge_in(&mut self, at: usize, other: &T, seen: &Events, via: Via) -> Checked<String> {
+    fn merge_in(
+        &mut self,
+        at: usize,
+        other: &DynSubject,
+        seen: &Events,
+        via: Via,
+    ) -> Checked<String> {
         let Some(table) = self.can.state else {
             return Ok(String::new());
         };
@@ -125,7 +132,7 @@ impl<T: Subject> World<T> {
     }
 
     /// The answer of `from` to what `to` has.
-    pub(super) fn answer(&mut self, from: usize, to: usize) -> Checked<Option<Rc<Parcel<T>>>> {
+    pub(super) fn answer(&mut self, from: usize, to: usize) -> Checked<Option<Rc<Parcel>>> {
         let Some(table) = self.can.delta else {
             return Ok(None);
         };
@@ -176,7 +183,7 @@ impl<T: Subject> World<T> {
 
     /// The message of one operation, straight from where it is kept.
     pub(super) fn pull(&mut self, at: usize, pick: u32) -> Checked<bool> {
-        let fits = |parcel: &&Rc<Parcel<T>>| {
+        let fits = |parcel: &&Rc<Parcel>| {
             !parcel.claims.is_subset(&self.nodes[at].seen)
                 && self.reachable(at, parcel.from)
                 && self.may_deliver(at, parcel)
@@ -229,7 +236,7 @@ impl<T: Subject> World<T> {
     }
 
     /// `parcel` arrives; says what came of it.
-    pub(super) fn deliver(&mut self, at: usize, parcel: &Parcel<T>) -> Checked<String> {
+    pub(super) fn deliver(&mut self, at: usize, parcel: &Parcel) -> Checked<String> {
         match &parcel.cargo {
             Cargo::State(node) => self.merge_in(at, &node.subject, &parcel.claims, node.via),
             Cargo::Bytes(bytes, id, via) => {
@@ -249,7 +256,7 @@ impl<T: Subject> World<T> {
         &mut self,
         at: usize,
         delta: &dyn std::any::Any,
-        parcel: &Parcel<T>,
+        parcel: &Parcel,
     ) -> Checked<String> {
         let Some(table) = self.can.delta else {
             return Ok(String::new());
@@ -279,8 +286,8 @@ impl<T: Subject> World<T> {
     fn deliver_messages(
         &mut self,
         at: usize,
-        messages: &[super::super::capabilities::Erased],
-        parcel: &Parcel<T>,
+        messages: &[super::super::table::Erased],
+        parcel: &Parcel,
     ) -> Checked<String> {
         let Some(table) = self.can.ops else {
             return Ok(String::new());
@@ -337,7 +344,7 @@ impl<T: Subject> World<T> {
     fn arrived(
         &mut self,
         at: usize,
-        parcel: &Parcel<T>,
+        parcel: &Parcel,
         result: Result<Applied, Rejected>,
         rule: Rule,
     ) -> Checked<String> {
@@ -406,7 +413,7 @@ impl<T: Subject> World<T> {
     fn take_in(
         &mut self,
         at: usize,
-        parcel: &Parcel<T>,
+        parcel: &Parcel,
         applied: Applied,
         known: bool,
         kept: bool,
@@ -453,7 +460,7 @@ impl<T: Subject> World<T> {
     }
 
     /// Whether `parcel` and what waits at `at` are ready together.
-    fn wakes(&self, at: usize, parcel: &Parcel<T>) -> bool {
+    fn wakes(&self, at: usize, parcel: &Parcel) -> bool {
         let node = &self.nodes[at];
         if node.waiting.is_empty() {
             return false;
@@ -469,7 +476,7 @@ impl<T: Subject> World<T> {
     fn arrived_cloned(
         &mut self,
         at: usize,
-        parcel: &Parcel<T>,
+        parcel: &Parcel,
         result: Result<Applied, Rejected>,
     ) -> Checked<String> {
         match result {
@@ -483,7 +490,7 @@ impl<T: Subject> World<T> {
     }
 
     /// The same parcel once more changes nothing.
-    fn again(&mut self, at: usize, parcel: &Parcel<T>, rule: Rule) -> Checked {
+    fn again(&mut self, at: usize, parcel: &Parcel, rule: Rule) -> Checked {
         let before = self.nodes[at].subject.duplicate();
         let view = before.view();
         let can = Rc::clone(&self.can);

@@ -3,16 +3,16 @@
 use std::rc::Rc;
 
 use super::super::coverage::Mark;
+use super::super::erased::DynSubject;
 use super::super::events::{Event, Events};
 use super::super::law::Law;
 use super::super::step::Verb;
 use super::super::story::Deed;
-use super::super::subject::Subject;
 use super::perform::Changed;
 use super::{Checked, Node, REPLICAS_MAX, Saved, Via, World, broken};
 use crate::clock::{ReplicaId, Version};
 
-impl<T: Subject> World<T> {
+impl World {
     pub(super) fn split(&mut self, sides: u32) -> bool {
         let sides = u64::from(sides) & ((1 << self.nodes.len().min(63)) - 1);
         let changed = sides != self.sides;
@@ -99,12 +99,11 @@ impl<T: Subject> World<T> {
         let subject = match (&saved, self.can.bytes) {
             (Some(saved), Some(table)) => (table.decode)(&saved.bytes, id)
                 .map_err(|e| broken(Law::P5, Some(at), e.0, "what was stored can be read"))?,
-            _ => T::new(id),
+            _ => (self.can.make)(id),
         };
         let node = self.node_mut(at);
         let incarnation = node.incarnation + 1;
-        *node = Node::new(id);
-        node.subject = subject;
+        *node = Node::new(id, subject);
         node.incarnation = incarnation;
         if let Some(saved) = saved {
             node.seen = saved.seen.clone();
@@ -167,7 +166,7 @@ impl<T: Subject> World<T> {
 
     /// What everyone has and will have after any crash.
     fn durable(&self) -> Events {
-        let durable = |node: &Rc<Node<T>>| match (node.down, &node.saved) {
+        let durable = |node: &Rc<Node>| match (node.down, &node.saved) {
             (false, _) => node.seen.clone(),
             (true, Some(saved)) => saved.seen.clone(),
             (true, None) => Events::default(),
@@ -216,8 +215,7 @@ impl<T: Subject> World<T> {
                 self.store(other);
             }
         }
-        let of_user =
-            |(number, event): (usize, &Event<T::Op>)| event.op.is_none() || stable.has(number);
+        let of_user = |(number, event): (usize, &Event)| event.op.is_none() || stable.has(number);
         let all = self.log.iter().enumerate().all(of_user);
         let before = self.nodes[at].subject.duplicate();
         let node = self.node_mut(at);
@@ -227,7 +225,7 @@ impl<T: Subject> World<T> {
         self.collected = true;
         let made = self.enter_collection(at, &before)?;
         let after = &self.nodes[at].subject;
-        if self.wants(Law::G1) && before.view() != after.view() {
+        if self.wants(Law::G1) && !before.same_view(after) {
             let (got, expected) = (after.view(), before.view());
             return Err(broken(
                 Law::G1,
@@ -249,7 +247,7 @@ impl<T: Subject> World<T> {
     }
 
     /// A collection may be an update, which others receive like any other; says so if it is.
-    fn enter_collection(&mut self, at: usize, before: &T) -> Checked<String> {
+    fn enter_collection(&mut self, at: usize, before: &DynSubject) -> Checked<String> {
         let can = Rc::clone(&self.can);
         let Some(version) = can.version else {
             return Ok(String::new());
@@ -323,12 +321,18 @@ impl<T: Subject> World<T> {
 
     /// A collection beyond what was seen has changed nothing, neither now nor once the operation
     /// arrives that was not seen.
-    fn check_harmless(&self, at: usize, mut tried: T, number: usize, cut: &Version) -> Checked {
+    fn check_harmless(
+        &self,
+        at: usize,
+        mut tried: DynSubject,
+        number: usize,
+        cut: &Version,
+    ) -> Checked {
         if !self.wants(Law::G3) {
             return Ok(());
         }
         let mut plain = self.nodes[at].subject.duplicate();
-        let knows = |node: &&Rc<Node<T>>| node.seen.has(number) && !node.down;
+        let knows = |node: &&Rc<Node>| node.seen.has(number) && !node.down;
         let other = self.nodes.iter().find(knows).zip(self.can.state);
         let mut views = vec![(tried.view(), plain.view())];
         if let Some((other, table)) = other {

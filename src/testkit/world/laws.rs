@@ -2,18 +2,18 @@
 
 use std::rc::Rc;
 
-use super::super::capabilities::BytesTable;
 use super::super::coverage::Mark;
+use super::super::erased::{DynSubject, DynView};
 use super::super::events::Events;
 use super::super::failure::Broken;
 use super::super::law::Law;
 use super::super::pulse::beat;
-use super::super::seen::Seen;
 use super::super::step::Verb;
-use super::super::subject::{Subject, Verdict};
+use super::super::subject::Verdict;
+use super::super::table::BytesTable;
 use super::{Canon, Checked, Kept, Node, Traced, Via, World, broken};
 
-impl<T: Subject> World<T> {
+impl World {
     /// Checks replica `at` after a step.
     pub(super) fn check(&mut self, at: usize, verb: Verb) -> Checked {
         if self.cloned {
@@ -34,7 +34,7 @@ impl<T: Subject> World<T> {
     }
 
     /// The laws about one replica.
-    fn check_one(&mut self, at: usize, node: &Node<T>, verb: Verb) -> Checked {
+    fn check_one(&mut self, at: usize, node: &Node, verb: Verb) -> Checked {
         if self.wants(Law::I1) {
             node.subject
                 .invariant()
@@ -67,7 +67,7 @@ impl<T: Subject> World<T> {
         }
     }
 
-    fn trace_state(&mut self, subject: &T) {
+    fn trace_state(&mut self, subject: &DynSubject) {
         let Some(trace) = &mut self.trace else {
             return;
         };
@@ -79,34 +79,33 @@ impl<T: Subject> World<T> {
     }
 
     /// Equal states, ids left aside.
-    pub(super) fn same(&self, a: &T, b: &T) -> bool {
+    pub(super) fn same(&self, a: &DynSubject, b: &DynSubject) -> bool {
         match (&self.can.state, &self.can.bytes) {
             (Some(table), _) => (table.same)(a, b),
             (None, Some(table)) => (table.encode)(a) == (table.encode)(b),
-            (None, None) => a.view() == b.view(),
+            (None, None) => a.same_view(b),
         }
     }
 
     /// Equal also in what their bytes hold, where there are bytes.
-    pub(super) fn same_bytes(&self, a: &T, b: &T) -> bool {
-        let bytes = |table: BytesTable<T>| (table.encode)(a) == (table.encode)(b);
+    pub(super) fn same_bytes(&self, a: &DynSubject, b: &DynSubject) -> bool {
+        let bytes = |table: BytesTable| (table.encode)(a) == (table.encode)(b);
         self.same(a, b) && self.can.bytes.is_none_or(bytes)
     }
 
     /// Equal for all purposes; after collections only views need be.
-    pub(super) fn alike(&self, a: &T, b: &T) -> bool {
-        (self.collected && self.can.version.is_none() || self.same(a, b)) && a.view() == b.view()
+    pub(super) fn alike(&self, a: &DynSubject, b: &DynSubject) -> bool {
+        (self.collected && self.can.version.is_none() || self.same(a, b)) && a.same_view(b)
     }
 
     /// What the specification says of a view of `seen`; `None` if it is right.
-    fn judge(&self, seen: &Events, view: &T::View) -> Option<Box<Broken>> {
+    fn judge(&self, seen: &Events, view: &DynView) -> Option<Box<Broken>> {
         let laws = [Law::S1, Law::S4, Law::T1, Law::T2, Law::T3];
         let spec = self.can.spec.as_ref()?;
         if !laws.iter().any(|law| self.wants(*law)) {
             return None;
         }
-        let seen = Seen::new(&self.log, seen, Some(&self.orders));
-        match spec(&seen, view) {
+        match spec(&self.log, seen, &self.orders, view) {
             Verdict::Wrong { law, expected, why } if self.wants(law) => Some(Box::new(Broken {
                 law,
                 at: None,
@@ -118,7 +117,7 @@ impl<T: Subject> World<T> {
         }
     }
 
-    fn check_view(&mut self, at: usize, node: &Node<T>, view: &T::View, verb: Verb) -> Checked {
+    fn check_view(&mut self, at: usize, node: &Node, view: &DynView, verb: Verb) -> Checked {
         let Some(mut wrong) = self.judge(&node.seen, view) else {
             return Ok(());
         };
@@ -135,7 +134,7 @@ impl<T: Subject> World<T> {
     }
 
     /// Replicas that have seen the same are equal, at all times.
-    fn check_canon(&mut self, at: usize, node: &Node<T>, view: T::View) -> Checked {
+    fn check_canon(&mut self, at: usize, node: &Node, view: DynView) -> Checked {
         if let Some(canon) = self.canon.get(&node.seen) {
             let same = match &canon.state {
                 Kept::Bytes(bytes) => self
@@ -164,7 +163,7 @@ impl<T: Subject> World<T> {
     }
 
     /// The same among the replicas that exist now.
-    fn check_others(&self, at: usize, node: &Node<T>) -> Checked {
+    fn check_others(&self, at: usize, node: &Node) -> Checked {
         for (place, other) in self.nodes.iter().enumerate() {
             if place == at || other.down || other.seen != node.seen {
                 continue;
@@ -180,9 +179,9 @@ impl<T: Subject> World<T> {
     fn compare(
         &self,
         at: usize,
-        node: &Node<T>,
-        view: &T::View,
-        (their_view, same, via): (&T::View, bool, Via),
+        node: &Node,
+        view: &DynView,
+        (their_view, same, via): (&DynView, bool, Via),
         theirs: impl FnOnce() -> String,
     ) -> Checked {
         let law = self.law_of_difference(node.via, via);
@@ -222,7 +221,7 @@ impl<T: Subject> World<T> {
         &mut self,
         law: Law,
         at: usize,
-        subject: &T,
+        subject: &DynSubject,
         seen: &Events,
         via: Via,
     ) -> Checked {
@@ -256,7 +255,7 @@ impl<T: Subject> World<T> {
         }
     }
 
-    pub(super) fn mark_concurrent(&mut self, node: &Node<T>) {
+    pub(super) fn mark_concurrent(&mut self, node: &Node) {
         let Some(last) = node.seen.last() else {
             return;
         };

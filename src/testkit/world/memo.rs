@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 
 use super::super::fingerprint::Fingerprint;
-use super::super::subject::Subject;
 use super::{Hashing, World};
 
 /// Fingerprints of replicas, and of pairs of replicas, that keep the laws.
@@ -13,7 +12,7 @@ pub(crate) struct Memo {
     checked: RefCell<HashSet<u128, Hashing>>,
 }
 
-impl<T: Subject> World<T> {
+impl World {
     /// Whether the replicas at these places are new together, as they are now; always so without a
     /// memo.
     ///

@@ -17,8 +17,8 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::capabilities::Capabilities;
 use super::coverage::{Coverage, Mark};
+use super::erased::{DynSubject, DynView};
 use super::events::{Events, Log, OpId};
 use super::failure::Broken;
 use super::fingerprint::Fingerprint;
@@ -26,7 +26,8 @@ use super::law::{Law, Laws};
 use super::seen::Orders;
 use super::step::Verb;
 use super::story::{Deed, Line, Story};
-use super::subject::Subject;
+use super::table::Table;
+
 use crate::clock::ReplicaId;
 use crate::env::SplitMix64;
 pub(crate) use memo::Memo;
@@ -78,8 +79,8 @@ impl Via {
 }
 
 /// One place where a replica runs; restarts give it a new identity.
-pub(crate) struct Node<T: Subject> {
-    pub subject: T,
+pub(crate) struct Node {
+    pub subject: DynSubject,
     pub id: ReplicaId,
     pub incarnation: u16,
     /// Operations done in this incarnation.
@@ -87,7 +88,7 @@ pub(crate) struct Node<T: Subject> {
     /// What it must include.
     pub seen: Events,
     /// What it keeps until the past is there.
-    pub waiting: Vec<Rc<Parcel<T>>>,
+    pub waiting: Vec<Rc<Parcel>>,
     pub saved: Option<Rc<Saved>>,
     pub down: bool,
     pub via: Via,
@@ -102,10 +103,10 @@ pub(crate) struct Saved {
     pub via: Via,
 }
 
-impl<T: Subject> Node<T> {
-    fn new(id: ReplicaId) -> Node<T> {
+impl Node {
+    fn new(id: ReplicaId, subject: DynSubject) -> Node {
         Node {
-            subject: T::new(id),
+            subject,
             id,
             incarnation: 0,
             done: 0,
@@ -118,7 +119,7 @@ impl<T: Subject> Node<T> {
         }
     }
 
-    fn duplicate(&self) -> Node<T> {
+    fn duplicate(&self) -> Node {
         Node {
             subject: self.subject.duplicate(),
             id: self.id,
@@ -135,15 +136,15 @@ impl<T: Subject> Node<T> {
 }
 
 /// What was once the state of a set of operations.
-pub(crate) struct Canon<T: Subject> {
-    pub state: Kept<T>,
-    pub view: T::View,
+pub(crate) struct Canon {
+    pub state: Kept,
+    pub view: DynView,
     pub via: Via,
 }
 
-pub(crate) enum Kept<T> {
+pub(crate) enum Kept {
     Bytes(Vec<u8>),
-    State(T),
+    State(DynSubject),
     /// Only the view counts.
     Nothing,
 }
@@ -161,15 +162,15 @@ pub(crate) struct Effort {
 }
 
 /// The whole system.
-pub(crate) struct World<T: Subject> {
-    pub can: Rc<Capabilities<T>>,
+pub(crate) struct World {
+    pub can: Rc<Table>,
     pub effort: Effort,
-    pub nodes: Vec<Rc<Node<T>>>,
-    pub log: Log<T::Op>,
+    pub nodes: Vec<Rc<Node>>,
+    pub log: Log,
     /// What carries each operation: its messages, its delta.
-    pub carriers: Rc<Vec<Rc<Parcel<T>>>>,
+    pub carriers: Rc<Vec<Rc<Parcel>>>,
     /// In flight, by sender and number.
-    pub mail: Vec<(Letter, Rc<Parcel<T>>)>,
+    pub mail: Vec<(Letter, Rc<Parcel>)>,
     pub sent: Rc<Vec<u32>>,
     /// Bit k is the side of replica k.
     pub sides: u64,
@@ -177,9 +178,9 @@ pub(crate) struct World<T: Subject> {
     pub cloned: bool,
     /// Whether anything was collected.
     pub collected: bool,
-    canon: HashMap<Events, Canon<T>, Hashing>,
+    canon: HashMap<Events, Canon, Hashing>,
     /// Older states for the laws about several.
-    samples: Vec<Rc<Node<T>>>,
+    samples: Vec<Rc<Node>>,
     pub orders: Orders,
     /// What was checked in other systems of the same search.
     pub memo: Option<Rc<Memo>>,
@@ -193,19 +194,19 @@ pub(crate) struct World<T: Subject> {
     /// Whether fingerprints of operations are needed.
     pub prints: bool,
     /// What was chosen and shown, if two runs are to be compared.
-    pub trace: Option<Vec<Traced<T>>>,
+    pub trace: Option<Vec<Traced>>,
 }
 
 /// What must be the same when a schedule is run again.
-pub(crate) enum Traced<T: Subject> {
+pub(crate) enum Traced {
     Op(u128),
-    View(T::View),
-    State(T),
+    View(DynView),
+    State(DynSubject),
     Bytes(Vec<u8>),
 }
 
-impl<T: Subject> World<T> {
-    pub fn new(can: Rc<Capabilities<T>>, replicas: u32, effort: Effort) -> World<T> {
+impl World {
+    pub fn new(can: Rc<Table>, replicas: u32, effort: Effort) -> World {
         let mut world = World {
             can,
             effort,
@@ -237,12 +238,13 @@ impl<T: Subject> World<T> {
 
     fn add_node(&mut self) {
         let id = self.fresh_id();
-        self.nodes.push(Rc::new(Node::new(id)));
+        let subject = (self.can.make)(id);
+        self.nodes.push(Rc::new(Node::new(id, subject)));
         Rc::make_mut(&mut self.sent).push(0);
     }
 
     /// A system that goes on from here; what is the same is shared.
-    pub fn fork(&self) -> World<T> {
+    pub fn fork(&self) -> World {
         World {
             can: Rc::clone(&self.can),
             effort: self.effort,
@@ -304,7 +306,7 @@ impl<T: Subject> World<T> {
     }
 
     /// To change a replica; a shared one is copied first.
-    pub fn node_mut(&mut self, at: usize) -> &mut Node<T> {
+    pub fn node_mut(&mut self, at: usize) -> &mut Node {
         let node = &mut self.nodes[at];
         if Rc::get_mut(node).is_none() {
             *node = Rc::new(node.duplicate());

@@ -2,16 +2,15 @@
 
 use std::rc::Rc;
 
-use super::super::capabilities::Erased;
 use super::super::events::{Events, Log};
 use super::super::fingerprint::Fingerprint;
-use super::super::subject::Subject;
+use super::super::table::Erased;
 use super::{Node, Via};
 use crate::clock::ReplicaId;
 
 /// What is sent.
-pub(crate) enum Cargo<T: Subject> {
-    State(Rc<Node<T>>),
+pub(crate) enum Cargo {
+    State(Rc<Node>),
     Bytes(Rc<Vec<u8>>, ReplicaId, Via),
     Delta(Erased),
     /// The messages of one operation, in order, or a group of several as one.
@@ -19,9 +18,9 @@ pub(crate) enum Cargo<T: Subject> {
 }
 
 /// What is sent, with the operations that it brings and those that must be there before.
-pub(crate) struct Parcel<T: Subject> {
+pub(crate) struct Parcel {
     pub from: usize,
-    pub cargo: Cargo<T>,
+    pub cargo: Cargo,
     pub claims: Events,
     pub needs: Events,
     /// What may be asked for besides: all that the asker had. A type whose deltas need less may take
@@ -32,9 +31,9 @@ pub(crate) struct Parcel<T: Subject> {
     pub payload: &'static str,
 }
 
-impl<T: Subject> Parcel<T> {
+impl Parcel {
     /// The same without the cargo, for the account of what waits.
-    pub fn shallow(&self) -> Parcel<T> {
+    pub fn shallow(&self) -> Parcel {
         Parcel {
             from: self.from,
             cargo: Cargo::Messages(Vec::new()),
@@ -47,7 +46,7 @@ impl<T: Subject> Parcel<T> {
     }
 
     /// By what it brings and needs, and by its kind.
-    pub fn print(&self, log: &Log<T::Op>) -> u128 {
+    pub fn print(&self, log: &Log) -> u128 {
         let mut out = Fingerprint::new();
         out.bytes(self.payload.as_bytes());
         out.number(self.from as u64);

@@ -2,21 +2,22 @@
 
 use std::rc::Rc;
 
-use super::super::capabilities::Erased;
 use super::super::coverage::Mark;
+use super::super::erased::{DynOp, DynSubject};
 use super::super::events::{Event, Events};
 use super::super::fingerprint::Fingerprint;
 use super::super::law::Law;
 use super::super::source::Source;
 use super::super::step::{Step, Verb};
 use super::super::story::Deed;
-use super::super::subject::{Delivery, Gaps, Outcome, Subject};
+use super::super::subject::{Delivery, Gaps, Outcome};
+use super::super::table::Erased;
 use super::{Cargo, Checked, Parcel, Traced, World, broken};
 
 /// The replica that a step may have changed.
 pub(crate) type Changed = usize;
 
-impl<T: Subject> World<T> {
+impl World {
     /// Performs one step; `None` if it had no effect.
     ///
     /// # Errors
@@ -113,7 +114,7 @@ impl<T: Subject> World<T> {
     }
 
     /// Enters into the log what replica `at` has just made; its number.
-    pub(super) fn enter(&mut self, at: usize, op: Option<T::Op>) -> usize {
+    pub(super) fn enter(&mut self, at: usize, op: Option<DynOp>) -> usize {
         let id = self.next_op(at);
         let table = self.can.version;
         let node = self.node_mut(at);
@@ -171,7 +172,7 @@ impl<T: Subject> World<T> {
         op: &str,
         outcome: &Outcome,
         sent: usize,
-        before: Option<&T>,
+        before: Option<&DynSubject>,
     ) -> Checked<bool> {
         let (mark, why) = match outcome {
             Outcome::Refused(reason) => (Mark::Refused, format!("refused: {reason}")),
@@ -191,7 +192,7 @@ impl<T: Subject> World<T> {
             return Ok(true);
         };
         let after = &self.nodes[at].subject;
-        match self.same(before, after) && before.view() == after.view() {
+        match self.same(before, after) && before.same_view(after) {
             true => Ok(true),
             false => Err(broken(
                 Law::R1,
@@ -205,7 +206,7 @@ impl<T: Subject> World<T> {
     fn carry(
         &mut self,
         from: usize,
-        cargo: Cargo<T>,
+        cargo: Cargo,
         claims: Events,
         needs: Events,
         payload: &'static str,
@@ -239,7 +240,7 @@ impl<T: Subject> World<T> {
     }
 
     /// Whether the network may deliver `parcel` to replica `at` now.
-    pub fn may_deliver(&self, at: usize, parcel: &Parcel<T>) -> bool {
+    pub fn may_deliver(&self, at: usize, parcel: &Parcel) -> bool {
         let seen = &self.nodes[at].seen;
         let known = parcel.claims.is_subset(seen);
         let ready = parcel.needs.is_subset(seen) && parcel.base.is_subset(seen);

@@ -1,10 +1,9 @@
 //! Fingerprints of whole systems, by which the search tells them apart.
 
 use super::super::fingerprint::Fingerprint;
-use super::super::subject::Subject;
 use super::{Node, World};
 
-impl<T: Subject> World<T> {
+impl World {
     /// Equal for systems that will do the same: replicas, what each has seen, what is in flight.
     pub fn print(&self) -> u128 {
         let mut out = Fingerprint::new();
@@ -34,7 +33,7 @@ impl<T: Subject> World<T> {
         out.value()
     }
 
-    fn print_node(&self, node: &Node<T>, out: &mut Fingerprint) {
+    fn print_node(&self, node: &Node, out: &mut Fingerprint) {
         out.number(
             u64::from(node.down) << 48 | u64::from(node.incarnation) << 32 | u64::from(node.done),
         );

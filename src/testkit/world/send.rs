@@ -5,11 +5,10 @@ use std::rc::Rc;
 use super::super::coverage::Mark;
 use super::super::events::Events;
 use super::super::story::Deed;
-use super::super::subject::Subject;
 use super::{Cargo, Checked, Parcel, World};
 
-impl<T: Subject> World<T> {
-    pub(super) fn post(&mut self, from: usize, parcel: Rc<Parcel<T>>) -> bool {
+impl World {
+    pub(super) fn post(&mut self, from: usize, parcel: Rc<Parcel>) -> bool {
         let letter = (from as u32, self.sent[from]);
         Rc::make_mut(&mut self.sent)[from] += 1;
         let payload = parcel.payload;
@@ -41,7 +40,7 @@ impl<T: Subject> World<T> {
         self.post(from, parcel)
     }
 
-    fn whole(&self, from: usize, cargo: Cargo<T>, payload: &'static str) -> Rc<Parcel<T>> {
+    fn whole(&self, from: usize, cargo: Cargo, payload: &'static str) -> Rc<Parcel> {
         Rc::new(Parcel {
             from,
             cargo,
@@ -63,7 +62,7 @@ impl<T: Subject> World<T> {
     /// What carries an operation that `from` has seen, its own or relayed.
     pub(super) fn send_update(&mut self, from: usize, pick: u32) -> bool {
         let seen = &self.nodes[from].seen;
-        let known: Vec<&Rc<Parcel<T>>> = self
+        let known: Vec<&Rc<Parcel>> = self
             .carriers
             .iter()
             .filter(|parcel| parcel.claims.is_subset(seen))
@@ -84,7 +83,7 @@ impl<T: Subject> World<T> {
         let mut source = super::super::Source::number(u64::from(choice));
         let count = 2 + source.below(2);
         let with_gap = source.below(2) == 0;
-        let mut group: Option<Rc<Parcel<T>>> = None;
+        let mut group: Option<Rc<Parcel>> = None;
         for _ in 0..count {
             let Some(next) = self.member(&mut source, group.as_deref(), with_gap) else {
                 break;
@@ -112,17 +111,17 @@ impl<T: Subject> World<T> {
     fn member(
         &self,
         source: &mut super::super::Source<'_>,
-        group: Option<&Parcel<T>>,
+        group: Option<&Parcel>,
         with_gap: bool,
-    ) -> Option<Rc<Parcel<T>>> {
+    ) -> Option<Rc<Parcel>> {
         // An operation may have carriers of two kinds: only those of one kind make a group.
         let alike =
-            |next: &&Rc<Parcel<T>>| group.is_none_or(|group| is_delta(group) == is_delta(next));
+            |next: &&Rc<Parcel>| group.is_none_or(|group| is_delta(group) == is_delta(next));
         let mut recent = self.carriers.iter().rev().filter(alike);
         let chosen = match group.filter(|_| with_gap) {
             Some(group) => {
                 let first = group.claims.iter().next()?;
-                let before = |next: &&Rc<Parcel<T>>| {
+                let before = |next: &&Rc<Parcel>| {
                     next.from == group.from && next.claims.iter().all(|number| number < first)
                 };
                 recent.clone().filter(before).nth(1)
@@ -136,7 +135,7 @@ impl<T: Subject> World<T> {
         chosen.or_else(any).map(Rc::clone)
     }
 
-    fn grouped(&self, a: &Parcel<T>, b: &Parcel<T>) -> Option<Parcel<T>> {
+    fn grouped(&self, a: &Parcel, b: &Parcel) -> Option<Parcel> {
         let cargo = match (&a.cargo, &b.cargo) {
             (Cargo::Delta(a), Cargo::Delta(b)) => {
                 Cargo::Delta((self.can.delta?.group)(&**a, &**b)?)
@@ -158,7 +157,7 @@ impl<T: Subject> World<T> {
         })
     }
 
-    fn cut_parcel(&self, at: usize, parcel: &Parcel<T>) -> Option<Rc<Parcel<T>>> {
+    fn cut_parcel(&self, at: usize, parcel: &Parcel) -> Option<Rc<Parcel>> {
         let (Cargo::Delta(delta), Some(table)) = (&parcel.cargo, self.can.delta) else {
             return None;
         };
@@ -200,7 +199,7 @@ impl<T: Subject> World<T> {
     }
 }
 
-fn is_delta<T: Subject>(parcel: &Parcel<T>) -> bool {
+fn is_delta(parcel: &Parcel) -> bool {
     matches!(parcel.cargo, Cargo::Delta(_))
 }
 

@@ -7,7 +7,6 @@ use super::super::law::Law;
 use super::super::pulse::beat;
 use super::super::step::Verb;
 use super::super::story::Deed;
-use super::super::subject::Subject;
 use super::{Cargo, Checked, World, broken};
 
 #[derive(Clone, Copy)]
@@ -17,7 +16,7 @@ enum Route {
     Messages,
 }
 
-impl<T: Subject> World<T> {
+impl World {
     /// Heals, restarts, exchanges everything, and compares.
     pub fn settle(&mut self) -> Checked {
         self.step += 1;
@@ -110,7 +109,7 @@ impl<T: Subject> World<T> {
             }
             if !self.alike(&self.nodes[0].subject, &node.subject) {
                 let (got, expected) = (&node.subject, &self.nodes[0].subject);
-                let (got, expected) = match got.view() == expected.view() {
+                let (got, expected) = match got.same_view(expected) {
                     true => (format!("{got:?}"), format!("{expected:?}")),
                     false => (
                         format!("{:?}", got.view()),

@@ -2,11 +2,10 @@
 
 use super::super::events::Events;
 use super::super::law::Law;
-use super::super::subject::Subject;
 use super::{Checked, Node, World, broken};
 use crate::clock::Dots;
 
-impl<T: Subject> World<T> {
+impl World {
     fn dots(&self, events: &Events) -> Dots {
         let dots = events.iter().filter_map(|number| self.log.get(number).dot);
         dots.collect()
@@ -14,7 +13,7 @@ impl<T: Subject> World<T> {
 
     /// The version is what was delivered, in whole updates with their whole past (N2, N3), and heads
     /// are its maximal updates (N5).
-    pub(super) fn check_version(&mut self, at: usize, node: &Node<T>) -> Checked {
+    pub(super) fn check_version(&mut self, at: usize, node: &Node) -> Checked {
         self.mark_concurrent(node);
         let Some(table) = self.can.version else {
             return Ok(());
@@ -56,7 +55,7 @@ impl<T: Subject> World<T> {
         Ok(())
     }
 
-    fn check_waiting(&self, at: usize, node: &Node<T>) -> Checked {
+    fn check_waiting(&self, at: usize, node: &Node) -> Checked {
         let Some(table) = self.can.version else {
             return Ok(());
         };

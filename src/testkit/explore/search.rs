@@ -1,99 +1,51 @@
-//! Exhaustive search in small scope: breadth first over the states of the whole system.
+//! The engine: level by level, each new state checked and brought to its end.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::capabilities::Capabilities;
-use super::failure::{Broken, Failure};
-use super::faults::Faults;
-use super::fingerprint::Fingerprint;
-use super::law::{Law, Laws};
-use super::pulse::{PATIENCE, Pulse, beat};
-use super::random::{Deadline, UNCONNECTED, only, replayable, reported, thorough, unshrunk};
-use super::report::{Report, searched};
-use super::run::{Note, guarded, passed, run};
-use super::schedule::Schedule;
-use super::seen::Seen;
-use super::settings::capability_methods;
-use super::source::{Odometer, Source};
-use super::step::{Step, Verb};
-use super::subject::{
-    Collecting, DeltaBased, OpBased, Persisted, Specified, StateBased, Subject, Verdict, Versioned,
-};
-use super::world::{Checked, Effort, Memo, World};
+use super::super::failure::{Broken, Failure};
+use super::super::faults::Faults;
+use super::super::fingerprint::Fingerprint;
+use super::super::law::{Law, Laws};
+use super::super::pulse::{PATIENCE, Pulse, beat};
+use super::super::random::{Deadline, UNCONNECTED, only, replayable, reported, thorough, unshrunk};
+use super::super::report::{Report, searched};
+use super::super::run::{Note, guarded, passed, run};
+use super::super::schedule::Schedule;
+use super::super::source::{Odometer, Source};
+use super::super::step::{Step, Verb};
+use super::super::table::Table;
+use super::super::world::{Checked, Effort, Memo, World};
+use super::texts::Texts;
 
 /// Of how many states that only merge one is brought to its end.
 const SETTLE_EVERY: u128 = 16;
 
-/// In how many states it is looked whether operations with the same text do the same.
-const LOOKS: u32 = 256;
-
 /// The most operations that are tried of one replica in one state.
 const ALPHABET_MAX: usize = 4_096;
 
-/// Searches all executions of a few replicas and steps.
-///
-/// States of the whole system that will behave the same are visited once, by fingerprint. Breadth
-/// first, so that the first failure is one of the shortest. Each new state is also brought to its
-/// end: everything is exchanged, and all replicas must be equal. Of up to three replicas that only
-/// merge, the join of all three is judged instead, and one of 16 states is brought there.
-///
-/// Choices with the same `Debug` text are one operation, unless in one of the first 256 states two of
-/// them do something else: then every choice is tried. Of other steps: a clock moves on by 1 ms, a split sets one replica apart from the others.
-///
-/// # Examples
-/// `Explore::new::<T>().state().specified().replicas(3).steps(6).run().unwrap_clean()`
-#[derive(Clone, Copy, Debug)]
-pub enum Explore {}
-
-/// An exhaustive search, made by [`Explore`].
-#[must_use]
-pub struct ExhaustiveSearch<T: Subject> {
-    pub(crate) can: Capabilities<T>,
-    faults: Faults,
-    laws: Laws,
-    patience: Duration,
-    replicas: u32,
-    steps: usize,
-    states_max: usize,
-    time_max: Option<Duration>,
-    time_budget: Option<Duration>,
-    go_on: bool,
+/// How an exhaustive search is made; see the methods of
+/// [`ExhaustiveSearch`](super::ExhaustiveSearch).
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub faults: Faults,
+    pub laws: Laws,
+    pub patience: Duration,
+    pub replicas: u32,
+    pub steps: usize,
+    pub states_max: usize,
+    pub time_max: Option<Duration>,
+    pub time_budget: Option<Duration>,
+    pub go_on: bool,
     /// A number of states after which the search has done its duty, if it is complete to a depth.
-    budget: Option<(usize, usize)>,
+    pub budget: Option<(usize, usize)>,
 }
 
-impl Explore {
-    /// All executions of 3 replicas and 6 steps, without faults; of `T`, whose
-    /// capabilities are named next.
-    #[allow(
-        clippy::new_ret_no_self,
-        reason = "the type under test is named by the call"
-    )]
-    pub fn new<T: Subject>() -> ExhaustiveSearch<T> {
-        ExhaustiveSearch::with(Capabilities::new())
-    }
-
-    /// The same for a type with these capabilities.
-    pub fn of<T: Subject>(can: Capabilities<T>) -> ExhaustiveSearch<T> {
-        ExhaustiveSearch::with(can)
-    }
-}
-
-/// How a state was reached.
-struct Reached {
-    before: u32,
-    step: Step,
-}
-
-type Visited = HashSet<u128, BuildHasherDefault<Fingerprint>>;
-
-impl<T: Subject> ExhaustiveSearch<T> {
-    pub(crate) fn with(can: Capabilities<T>) -> ExhaustiveSearch<T> {
-        ExhaustiveSearch {
-            can,
+impl Plan {
+    pub fn new() -> Plan {
+        Plan {
             faults: Faults::none(),
             laws: Laws::ALL,
             patience: PATIENCE,
@@ -107,106 +59,26 @@ impl<T: Subject> ExhaustiveSearch<T> {
         }
     }
 
-    capability_methods!();
-
-    /// How many replicas there are, 1 to 8. Three are needed for the hardest faults.
-    pub fn replicas(mut self, replicas: u32) -> Self {
-        self.replicas = replicas.clamp(1, 8);
-        self
-    }
-
-    /// How many steps an execution has.
-    pub fn steps(mut self, steps: usize) -> Self {
-        self.steps = steps;
-        self
-    }
-
-    /// The most states that are visited; if there are more the result is inconclusive.
-    pub fn states_max(mut self, states: usize) -> Self {
-        self.states_max = states;
-        self
-    }
-
-    /// Stops after so many states; that is no failure if the search is complete to `depth` by then.
-    pub fn states_budget(mut self, states: usize, depth: usize) -> Self {
-        self.budget = Some((states, depth));
-        self
-    }
-
-    /// A cap on the time; if it strikes before the search is complete the result is inconclusive.
-    pub fn time_max(mut self, time: Duration) -> Self {
-        self.time_max = Some(time);
-        self
-    }
-
-    /// Stops after so much time, if the search is complete to one step by then; the report says to
-    /// how many. That is no failure.
-    pub fn time_budget(mut self, time: Duration) -> Self {
-        self.time_budget = Some(time);
-        self
-    }
-
-    /// Goes on after a failure, to find the first one of each law. A law that broke is not asked for
-    /// any more, nor are those that break for the same reasons.
-    pub fn every_law(mut self) -> Self {
-        self.go_on = true;
-        self
-    }
-
     /// Searches.
-    pub fn run(self) -> Report {
-        reported::<T>(self.patience, move |pulse| Search::new(self).run(pulse))
+    pub fn run(self, can: Table) -> Report {
+        reported(can.name, self.patience, move |pulse| {
+            Search::new(self, can).run(pulse)
+        })
     }
 }
 
-/// The texts of the operations of one replica in one state: weights make a type offer the same one
-/// more than once.
-#[derive(Default)]
-struct Texts {
-    /// With what each makes of the replica, while that is looked at.
-    known: HashMap<u128, u128, BuildHasherDefault<Fingerprint>>,
-    looks: u32,
-    /// Two operations with the same text did something else.
-    lie: bool,
+/// How a state was reached.
+struct Reached {
+    before: u32,
+    step: Step,
 }
 
-impl Texts {
-    fn begin(&mut self) {
-        self.known.clear();
-        self.looks = self.looks.saturating_add(1);
-    }
+type Visited = HashSet<u128, BuildHasherDefault<Fingerprint>>;
 
-    /// Whether `op` is none of those that were shown since it began.
-    fn is_another<T: Subject>(&mut self, subject: &T, op: &T::Op) -> bool {
-        if self.lie {
-            return true;
-        }
-        let mut made = 0;
-        if self.looks <= LOOKS {
-            // If it panics, its step will.
-            let look = guarded(|| {
-                let mut tried = subject.duplicate();
-                tried.perform(op);
-                let mut out = Fingerprint::new();
-                tried.fingerprint(&mut out);
-                Ok(out.value())
-            });
-            made = look.unwrap_or_default();
-        }
-        match self.known.insert(Fingerprint::of_debug(op), made) {
-            None => true,
-            Some(before) => {
-                self.lie = before != made;
-                self.lie
-            }
-        }
-    }
-}
-
-struct Search<T: Subject> {
+struct Search {
     texts: Texts,
-    settings: ExhaustiveSearch<T>,
-    can: Rc<Capabilities<T>>,
+    plan: Plan,
+    can: Rc<Table>,
     faults: Faults,
     effort: Effort,
     visited: Visited,
@@ -225,29 +97,29 @@ enum End {
     Budget(String),
 }
 
-impl<T: Subject> Search<T> {
-    fn new(settings: ExhaustiveSearch<T>) -> Search<T> {
+impl Search {
+    fn new(plan: Plan, can: Table) -> Search {
         Search {
             texts: Texts::default(),
-            can: Rc::new(settings.can.clone()),
-            faults: settings.faults.within(&settings.can),
+            faults: plan.faults.within(&can),
             effort: Effort {
-                laws: settings.laws.always(),
+                laws: plan.laws.always(),
                 every: 1,
                 history: false,
             },
             visited: Visited::default(),
             reached: Vec::new(),
-            report: Report::new(T::name()),
-            deadline: Deadline::new(settings.time_max),
-            time_budget: Deadline::new(settings.time_budget),
+            report: Report::new((can.name)()),
+            deadline: Deadline::new(plan.time_max),
+            time_budget: Deadline::new(plan.time_budget),
             untried: None,
-            settings,
+            plan,
+            can: Rc::new(can),
         }
     }
 
     fn run(mut self, pulse: &Pulse) -> Report {
-        let pointless = match (self.can.connects(), self.settings.steps) {
+        let pointless = match (self.can.connects(), self.plan.steps) {
             (false, _) => Some(UNCONNECTED),
             (true, 0) => Some("executions of no steps are asked for"),
             _ => None,
@@ -257,7 +129,7 @@ impl<T: Subject> Search<T> {
             return self.report;
         }
         pulse.begins(&self.path(0, None));
-        let mut world = World::new(Rc::clone(&self.can), self.settings.replicas, self.effort);
+        let mut world = World::new(Rc::clone(&self.can), self.plan.replicas, self.effort);
         world.prints = true;
         world.memo = Some(Rc::new(Memo::default()));
         self.visited.insert(world.print());
@@ -266,7 +138,7 @@ impl<T: Subject> Search<T> {
             step: Step::new(Verb::Heal, 0, [0; 2]),
         });
         let mut level = vec![(0, world)];
-        for depth in 1..=self.settings.steps {
+        for depth in 1..=self.plan.steps {
             match self.next_level(level, depth, pulse) {
                 Ok(next) => level = next,
                 Err(End::Enough | End::Failed) => break,
@@ -287,10 +159,10 @@ impl<T: Subject> Search<T> {
 
     fn next_level(
         &mut self,
-        level: Vec<(u32, World<T>)>,
+        level: Vec<(u32, World)>,
         depth: usize,
         pulse: &Pulse,
-    ) -> Result<Vec<(u32, World<T>)>, End> {
+    ) -> Result<Vec<(u32, World)>, End> {
         let mut next = Vec::new();
         for (number, world) in level {
             self.within_budget(depth, pulse)?;
@@ -302,7 +174,7 @@ impl<T: Subject> Search<T> {
                 pulse.tries(step);
                 if let Some(child) = self.step(number, &world, step, pulse)? {
                     let reached = (self.reached.len() - 1) as u32;
-                    if depth < self.settings.steps {
+                    if depth < self.plan.steps {
                         next.push((reached, child));
                     }
                 }
@@ -329,7 +201,7 @@ impl<T: Subject> Search<T> {
         self.failed(*broken, schedule.clone(), pulse);
         self.effort.laws = self.effort.laws.minus(Laws::like(law));
         pulse.keep(&self.report);
-        match self.settings.go_on && law != Law::Bounds {
+        match self.plan.go_on && law != Law::Bounds {
             true => Ok(None),
             false => Err(End::Failed),
         }
@@ -344,19 +216,19 @@ impl<T: Subject> Search<T> {
             ))
         };
         if complete > 0 && self.time_budget.is_over() {
-            if let Some((_, least)) = self.settings.budget.filter(|(_, least)| complete < *least) {
+            if let Some((_, least)) = self.plan.budget.filter(|(_, least)| complete < *least) {
                 self.report.note = Some(format!("stopped by the time, before depth {least}"));
             }
             return Err(End::Enough);
         }
-        match self.settings.budget {
+        match self.plan.budget {
             Some((most, least)) if states > most && depth > least => return Err(End::Enough),
             Some((most, _)) if states > 20 * most => {
                 return Err(stopped("the number of states"));
             }
             _ => {}
         }
-        if states > self.settings.states_max {
+        if states > self.plan.states_max {
             return Err(stopped("the number of states"));
         }
         if self.deadline.is_over() {
@@ -372,11 +244,11 @@ impl<T: Subject> Search<T> {
     fn step(
         &mut self,
         number: u32,
-        world: &World<T>,
+        world: &World,
         step: Step,
         pulse: &Pulse,
-    ) -> Result<Option<World<T>>, End> {
-        let here = |search: &Search<T>| search.path(number, Some(step));
+    ) -> Result<Option<World>, End> {
+        let here = |search: &Search| search.path(number, Some(step));
         let mut child = world.fork();
         child.effort = self.effort;
         let performed = guarded(|| {
@@ -413,16 +285,16 @@ impl<T: Subject> Search<T> {
         self.can.state.is_some()
             && self.can.delta.is_none()
             && self.can.ops.is_none()
-            && self.settings.replicas <= 3
+            && self.plan.replicas <= 3
     }
 
     /// Checks until no law breaks that has not broken before.
     fn every_law_of(
         &mut self,
-        child: &mut World<T>,
-        here: impl Fn(&Search<T>) -> Schedule,
+        child: &mut World,
+        here: impl Fn(&Search) -> Schedule,
         pulse: &Pulse,
-        mut check: impl FnMut(&mut World<T>) -> Checked,
+        mut check: impl FnMut(&mut World) -> Checked,
     ) -> Result<(), End> {
         let memo = child.memo.clone();
         loop {
@@ -451,7 +323,7 @@ impl<T: Subject> Search<T> {
         }
         steps.reverse();
         Schedule {
-            replicas: self.settings.replicas,
+            replicas: self.plan.replicas,
             law: None,
             steps,
         }
@@ -472,13 +344,13 @@ impl<T: Subject> Search<T> {
             minimal: true,
             searched: searched(&self.report),
             schedule: replayable(&self.can, schedule, law, pulse),
-            ..unshrunk::<T>(broken, Schedule::default(), told.story)
+            ..unshrunk(self.can.name, broken, Schedule::default(), told.story)
         };
         self.report.add(failure);
     }
 
     /// All steps that may do something in `world`.
-    fn steps(&mut self, world: &World<T>, pulse: &Pulse) -> Vec<Step> {
+    fn steps(&mut self, world: &World, pulse: &Pulse) -> Vec<Step> {
         let mut steps = Vec::new();
         let count = world.nodes.len() as u32;
         for at in 0..count {
@@ -493,7 +365,7 @@ impl<T: Subject> Search<T> {
     }
 
     /// Every operation that replica `at` can choose.
-    fn operations(&mut self, world: &World<T>, at: u32, steps: &mut Vec<Step>, pulse: &Pulse) {
+    fn operations(&mut self, world: &World, at: u32, steps: &mut Vec<Step>, pulse: &Pulse) {
         let mut odometer = Odometer::new();
         let subject = &world.nodes[at as usize].subject;
         self.texts.begin();
@@ -525,7 +397,7 @@ impl<T: Subject> Search<T> {
         ));
     }
 
-    fn others(&self, world: &World<T>, verb: Verb, at: u32, steps: &mut Vec<Step>) {
+    fn others(&self, world: &World, verb: Verb, at: u32, steps: &mut Vec<Step>) {
         let count = world.nodes.len() as u32;
         let mut push = |a: u32, b: u32| steps.push(Step::new(verb, at, [a, b]));
         match verb {

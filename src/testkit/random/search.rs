@@ -1,27 +1,22 @@
-//! Random schedules.
+//! The engine: runs the schedules, shrinks what fails, and tells its story.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::capabilities::Capabilities;
-use super::failure::{Broken, Failure};
-use super::faults::Faults;
-use super::golden::check_golden;
-use super::law::{Law, Laws, alike};
-use super::pulse::{PATIENCE, Pulse, Stuck, watched};
-use super::report::{Report, searched};
-use super::run::{Note, run, same_trace, too_large};
-use super::schedule::{Schedule, Shape};
-use super::seen::Seen;
-use super::settings::capability_methods;
-use super::shrink::shrink;
-use super::source::Source;
-use super::step::{Step, Verb};
-use super::story::Story;
-use super::subject::{
-    Collecting, DeltaBased, OpBased, Persisted, Specified, StateBased, Subject, Verdict, Versioned,
-};
-use super::world::{Effort, broken};
+use super::super::failure::{Broken, Failure};
+use super::super::faults::Faults;
+use super::super::golden::check_golden;
+use super::super::law::{Law, Laws, alike};
+use super::super::pulse::{PATIENCE, Pulse, Stuck, watched};
+use super::super::report::{Report, searched};
+use super::super::run::{Note, run, same_trace, too_large};
+use super::super::schedule::{Schedule, Shape};
+use super::super::shrink::shrink;
+use super::super::source::Source;
+use super::super::step::{Step, Verb};
+use super::super::story::Story;
+use super::super::table::Table;
+use super::super::world::{Effort, Traced, broken};
 use crate::env::SplitMix64;
 
 /// Of how many schedules one is run twice, to see whether it does the same.
@@ -29,50 +24,25 @@ const TWICE_EVERY: u64 = 50;
 /// Of how many schedules one uses an id twice, if the type claims to notice.
 const CLONE_EVERY: u64 = 16;
 
-/// Searches by random schedules, each checked after every step.
-///
-/// # Examples
-/// See [`Subject`].
-#[derive(Clone, Copy, Debug)]
-pub enum Random {}
-
-/// A search by random schedules, made by [`Random`].
-#[must_use]
-pub struct RandomSearch<T: Subject> {
-    pub(crate) can: Capabilities<T>,
-    faults: Faults,
-    laws: Laws,
-    patience: Duration,
-    seed: u64,
-    schedules: u64,
-    replicas: u32,
-    steps: usize,
-    time_max: Option<Duration>,
-    every: u64,
-    go_on: bool,
+/// How a search by random schedules is made; see the methods of
+/// [`RandomSearch`](super::RandomSearch).
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub faults: Faults,
+    pub laws: Laws,
+    pub patience: Duration,
+    pub seed: u64,
+    pub schedules: u64,
+    pub replicas: u32,
+    pub steps: usize,
+    pub time_max: Option<Duration>,
+    pub every: u64,
+    pub go_on: bool,
 }
 
-impl Random {
-    /// 1,000 schedules of 40 steps on 3 replicas with all faults, from seed 1; of `T`, whose
-    /// capabilities are named next.
-    #[allow(
-        clippy::new_ret_no_self,
-        reason = "the type under test is named by the call"
-    )]
-    pub fn new<T: Subject>() -> RandomSearch<T> {
-        RandomSearch::with(Capabilities::new())
-    }
-
-    /// The same for a type with these capabilities.
-    pub fn of<T: Subject>(can: Capabilities<T>) -> RandomSearch<T> {
-        RandomSearch::with(can)
-    }
-}
-
-impl<T: Subject> RandomSearch<T> {
-    pub(crate) fn with(can: Capabilities<T>) -> RandomSearch<T> {
-        RandomSearch {
-            can,
+impl Plan {
+    pub fn new() -> Plan {
+        Plan {
             faults: Faults::all(),
             laws: Laws::ALL,
             patience: PATIENCE,
@@ -86,64 +56,17 @@ impl<T: Subject> RandomSearch<T> {
         }
     }
 
-    capability_methods!();
-
-    /// From which seed the schedules are drawn: the same seed, the same schedules.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// How many schedules are run.
-    pub fn schedules(mut self, schedules: u64) -> Self {
-        self.schedules = schedules;
-        self
-    }
-
-    /// How many replicas there are, 1 to 64; some schedules have fewer.
-    pub fn replicas(mut self, replicas: u32) -> Self {
-        self.replicas = replicas.clamp(1, 64);
-        self
-    }
-
-    /// The most steps a schedule has; each has at least half of them.
-    pub fn steps(mut self, steps: usize) -> Self {
-        self.steps = steps;
-        self
-    }
-
-    /// A cap on the time; if it strikes before all schedules are run the result is inconclusive. It
-    /// ends the shrinking of a failure, too.
-    pub fn time_max(mut self, time: Duration) -> Self {
-        self.time_max = Some(time);
-        self
-    }
-
-    /// The costly laws (those about several states, and about bytes) are checked at one of so many
-    /// changes; 4 by default, 1 for all of them.
-    pub fn thoroughly_every(mut self, every: u64) -> Self {
-        self.every = every.max(1);
-        self
-    }
-
-    /// Goes on after a failure, to find the first one of each law. A law that broke is not asked for
-    /// any more, nor are those that break for the same reasons.
-    pub fn every_law(mut self) -> Self {
-        self.go_on = true;
-        self
-    }
-
     /// The schedule that is run as number `at`, from 0.
-    pub fn schedule(&self, at: u64) -> Schedule {
+    pub fn schedule(&self, can: &Table, at: u64) -> Schedule {
         let shape = Shape {
             replicas: self.replicas,
             steps: self.steps,
-            weights: self.faults.within(&self.can).weights(),
+            weights: self.faults.within(can).weights(),
         };
         let mut seeds = SplitMix64::new(self.seed ^ at.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut source = Source::random(seeds.next_u64());
         let mut schedule = Schedule::draw(&mut source, &shape);
-        let clones = self.faults.within(&self.can).has(Verb::Clone);
+        let clones = self.faults.within(can).has(Verb::Clone);
         if clones && at % CLONE_EVERY == CLONE_EVERY - 1 && schedule.replicas > 1 {
             let place = source.below(schedule.steps.len() as u64 / 2 + 1) as usize;
             schedule
@@ -154,31 +77,33 @@ impl<T: Subject> RandomSearch<T> {
     }
 
     /// Runs the schedules.
-    pub fn run(self) -> Report {
-        reported::<T>(self.patience, move |pulse| self.search(pulse))
+    pub fn run(self, can: Table) -> Report {
+        reported(can.name, self.patience, move |pulse| {
+            let can = Rc::new(can);
+            self.search(&can, pulse)
+        })
     }
 
-    /// Runs one schedule, given as text or drawn elsewhere; a failure is not shrunk.
-    ///
-    /// If it names a law that law is judged alone first, and then all of them.
-    pub fn replay(self, schedule: Schedule) -> Report {
-        let patience = self.patience;
-        reported::<T>(patience, move |pulse| self.replayed(schedule, pulse))
+    /// Runs one schedule; a failure is not shrunk.
+    pub fn replay(self, can: Table, schedule: Schedule) -> Report {
+        reported(can.name, self.patience, move |pulse| {
+            let can = Rc::new(can);
+            self.replayed(&can, schedule, pulse)
+        })
     }
 
-    fn replayed(self, schedule: Schedule, pulse: &Pulse) -> Report {
-        let mut report = Report::new(T::name());
-        if !self.can.connects() {
+    fn replayed(self, can: &Rc<Table>, schedule: Schedule, pulse: &Pulse) -> Report {
+        let mut report = Report::new((can.name)());
+        if !can.connects() {
             report.inconclusive = Some(UNCONNECTED.into());
             return report;
         }
-        let can = Rc::new(self.can.clone());
         let all = self.laws.always();
         let alone = schedule.law.map(only);
         report.schedules = 1;
         for laws in alone.into_iter().chain([all]) {
             let effort = thorough(laws);
-            let ran = run(&can, &schedule, effort, Note::Story, pulse);
+            let ran = run(can, &schedule, effort, Note::Story, pulse);
             report.coverage.add(&ran.coverage);
             if report.story.is_none() || report.failures.is_empty() {
                 report.story = Some(ran.story.clone());
@@ -186,7 +111,7 @@ impl<T: Subject> RandomSearch<T> {
             if let Some((broken, _)) = ran.broken {
                 report.add(Failure {
                     searched: "replayed".into(),
-                    ..unshrunk::<T>(*broken, schedule.clone(), ran.story)
+                    ..unshrunk(can.name, *broken, schedule.clone(), ran.story)
                 });
             }
         }
@@ -199,8 +124,8 @@ impl<T: Subject> RandomSearch<T> {
     }
 
     /// Why nothing could come of it.
-    fn pointless(&self) -> Option<&'static str> {
-        match (self.can.connects(), self.schedules, self.steps) {
+    fn pointless(&self, can: &Table) -> Option<&'static str> {
+        match (can.connects(), self.schedules, self.steps) {
             (false, ..) => Some(UNCONNECTED),
             (true, 0, _) => Some("no schedules are asked for"),
             (true, _, 0) => Some("schedules of no steps are asked for"),
@@ -208,15 +133,14 @@ impl<T: Subject> RandomSearch<T> {
         }
     }
 
-    fn search(mut self, pulse: &Pulse) -> Report {
-        let mut report = Report::new(T::name());
-        if let Some(why) = self.pointless() {
+    fn search(mut self, can: &Rc<Table>, pulse: &Pulse) -> Report {
+        let mut report = Report::new((can.name)());
+        if let Some(why) = self.pointless(can) {
             report.inconclusive = Some(why.into());
             return report;
         }
         self.laws = self.laws.always();
-        let can = Rc::new(self.can.clone());
-        if let Some(failure) = check_golden(&can).filter(|_| self.laws.has(Law::P4)) {
+        if let Some(failure) = check_golden(can).filter(|_| self.laws.has(Law::P4)) {
             self.laws = self.laws.minus(Laws::like(Law::P4));
             report.add(failure);
             if !self.go_on {
@@ -232,31 +156,32 @@ impl<T: Subject> RandomSearch<T> {
                 ));
                 break;
             }
-            let schedule = self.schedule(at);
+            let schedule = self.schedule(can, at);
             let effort = Effort {
                 every: self.every,
                 ..thorough(self.laws)
             };
             let twice = at % TWICE_EVERY == 0 && self.laws.has(Law::H1);
             let note = if twice { Note::Trace } else { Note::Nothing };
-            let ran = run(&can, &schedule, effort, note, pulse);
+            let ran = run(can, &schedule, effort, note, pulse);
             report.schedules += 1;
             report.coverage.add(&ran.coverage);
             let (law, mut failure) = match ran.broken {
                 Some((broken, step)) => {
                     let law = broken.law;
                     let mut kept = report.clone();
-                    kept.add(unshrunk::<T>(
+                    kept.add(unshrunk(
+                        can.name,
                         (*broken).clone(),
                         schedule.clone(),
                         Default::default(),
                     ));
                     pulse.keep(&kept);
                     let found = (&schedule, effort, &deadline);
-                    (law, self.explain(&can, found, (broken, step), pulse))
+                    (law, self.explain(can, found, (broken, step), pulse))
                 }
                 None if !twice => continue,
-                None => match self.twice(&can, &schedule, effort, &ran.trace, pulse) {
+                None => match self.twice(can, &schedule, effort, &ran.trace, pulse) {
                     Some(failure) => (Law::H1, failure),
                     None => continue,
                 },
@@ -280,10 +205,10 @@ impl<T: Subject> RandomSearch<T> {
     /// The same schedule once more must do the same.
     fn twice(
         &self,
-        can: &Rc<Capabilities<T>>,
+        can: &Rc<Table>,
         schedule: &Schedule,
         effort: Effort,
-        first: &[super::world::Traced<T>],
+        first: &[Traced],
         pulse: &Pulse,
     ) -> Option<Failure> {
         let second = run(can, schedule, effort, Note::Trace, pulse);
@@ -297,7 +222,7 @@ impl<T: Subject> RandomSearch<T> {
 
     fn not_deterministic(
         &self,
-        can: &Rc<Capabilities<T>>,
+        can: &Rc<Table>,
         schedule: &Schedule,
         effort: Effort,
         what: String,
@@ -308,13 +233,13 @@ impl<T: Subject> RandomSearch<T> {
         broken.why = "something besides the calls made to it decides what it does: \
                       a clock, random numbers, the order of a hash map"
             .into();
-        unshrunk::<T>(*broken, schedule.clone(), told.story)
+        unshrunk(can.name, *broken, schedule.clone(), told.story)
     }
 
     /// Shrinks a failure and tells its story.
     fn explain(
         &self,
-        can: &Rc<Capabilities<T>>,
+        can: &Rc<Table>,
         (schedule, found, deadline): (&Schedule, Effort, &Deadline),
         (first, step): (Box<Broken>, usize),
         pulse: &Pulse,
@@ -352,7 +277,7 @@ impl<T: Subject> RandomSearch<T> {
                     false => String::new(),
                 },
                 schedule: replayable(can, small, broken.law, pulse),
-                ..unshrunk::<T>(*broken, Schedule::default(), told.story)
+                ..unshrunk(can.name, *broken, Schedule::default(), told.story)
             },
             // It failed, and now it does not.
             None => {
@@ -381,8 +306,8 @@ pub(crate) const fn thorough(laws: Laws) -> Effort {
 }
 
 /// A schedule whose replay breaks `law`: it names it if another law breaks sooner.
-pub(crate) fn replayable<T: Subject>(
-    can: &Rc<Capabilities<T>>,
+pub(crate) fn replayable(
+    can: &Rc<Table>,
     mut schedule: Schedule,
     law: Law,
     pulse: &Pulse,
@@ -399,9 +324,14 @@ pub(crate) fn replayable<T: Subject>(
 }
 
 /// A failure as it was found.
-pub(crate) fn unshrunk<T: Subject>(broken: Broken, schedule: Schedule, story: Story) -> Failure {
+pub(crate) fn unshrunk(
+    name: fn() -> String,
+    broken: Broken,
+    schedule: Schedule,
+    story: Story,
+) -> Failure {
     Failure {
-        subject: T::name(),
+        subject: name(),
         broken,
         schedule,
         story,
@@ -429,7 +359,8 @@ impl Deadline {
 }
 
 /// The report of `engine`, or that it did not come back.
-pub(crate) fn reported<T: Subject>(
+pub(crate) fn reported(
+    name: fn() -> String,
     patience: Duration,
     engine: impl FnOnce(&Pulse) -> Report + Send + 'static,
 ) -> Report {
@@ -448,11 +379,11 @@ pub(crate) fn reported<T: Subject>(
         Ok(report) => return report,
         Err(stopped) => stopped,
     };
-    let mut report = stopped.found.unwrap_or_else(|| Report::new(T::name()));
+    let mut report = stopped.found.unwrap_or_else(|| Report::new(name()));
     let schedule = stopped.schedule;
     match stopped.stuck {
         Stuck::Died => report.inconclusive = Some("the engine's thread died".into()),
-        Stuck::Loops => report.add(loops::<T>(patience, schedule.unwrap_or_default())),
+        Stuck::Loops => report.add(loops(name, patience, schedule.unwrap_or_default())),
         Stuck::Panicked(text) => {
             let broken = broken(Law::Panic, None, text, "no panic");
             let schedule = schedule.unwrap_or_default();
@@ -460,14 +391,14 @@ pub(crate) fn reported<T: Subject>(
                 replicas: schedule.replicas as usize,
                 lines: Vec::new(),
             };
-            report.add(unshrunk::<T>(*broken, schedule, story));
+            report.add(unshrunk(name, *broken, schedule, story));
         }
     }
     report
 }
 
 /// A call that does not return is the last step of `schedule`.
-fn loops<T: Subject>(patience: Duration, schedule: Schedule) -> Failure {
+fn loops(name: fn() -> String, patience: Duration, schedule: Schedule) -> Failure {
     let last = schedule.steps.last();
     let last = last.map_or("the end".into(), Step::to_string);
     let secs = patience.as_secs_f64();
@@ -477,5 +408,5 @@ fn loops<T: Subject>(patience: Duration, schedule: Schedule) -> Failure {
         lines: Vec::new(),
     };
     let broken = broken(Law::Bounds, None, got, "every call returns");
-    unshrunk::<T>(*broken, schedule, story)
+    unshrunk(name, *broken, schedule, story)
 }
