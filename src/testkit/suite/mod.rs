@@ -19,7 +19,7 @@ pub use report::SuiteReport;
 /// each search; with `COMMUTE_KIT_REPLAY` only that schedule is run. A schedule that fails is
 /// written to the folder of regressions. Suites of one package must have different names.
 ///
-/// What older releases wrote is in `tests/golden/<name>/*.txt` (see [`Golden`]), and must be read as
+/// What older releases wrote is in `tests/golden/<name>/*.txt` (see [`Golden`](super::Golden)), and must be read as
 /// what it showed (P4). `COMMUTE_KIT_GOLDEN=v1` writes down eight states of this release there, as
 /// `v1-0.txt` and so on; files that are there stay as they are.
 ///
