@@ -52,6 +52,28 @@ impl Events {
         }
     }
 
+    /// Removes `number`.
+    fn remove(&mut self, number: usize) {
+        match number.checked_sub(128) {
+            None => self.low &= !(1 << number),
+            Some(beyond) => {
+                if let Some(word) = self.high.get_mut(beyond / 64) {
+                    *word &= !(1 << (beyond % 64));
+                }
+                self.trim();
+            }
+        }
+    }
+
+    /// Removes all of `other`.
+    fn remove_all(&mut self, other: &Events) {
+        self.low &= !other.low;
+        for (mine, theirs) in self.high.iter_mut().zip(&other.high) {
+            *mine &= !theirs;
+        }
+        self.trim();
+    }
+
     /// What is in either.
     #[must_use]
     pub fn union(&self, other: &Events) -> Events {
@@ -64,30 +86,26 @@ impl Events {
     #[must_use]
     pub fn intersection(&self, other: &Events) -> Events {
         let high = self.high.iter().zip(&other.high).map(|(a, b)| a & b);
-        Events {
+        let mut both = Events {
             low: self.low & other.low,
             high: high.collect(),
-        }
-        .trimmed()
+        };
+        both.trim();
+        both
     }
 
     /// What is not in `other`.
     #[must_use]
     pub fn difference(&self, other: &Events) -> Events {
-        let theirs = other.high.iter().copied().chain(std::iter::repeat(0));
-        let high = self.high.iter().zip(theirs).map(|(a, b)| a & !b);
-        Events {
-            low: self.low & !other.low,
-            high: high.collect(),
-        }
-        .trimmed()
+        let mut left = self.clone();
+        left.remove_all(other);
+        left
     }
 
-    fn trimmed(mut self) -> Events {
+    fn trim(&mut self) {
         while self.high.last() == Some(&0) {
             self.high.pop();
         }
-        self
     }
 
     /// Whether all of it is in `other`.
@@ -197,6 +215,8 @@ pub(crate) struct Log {
     events: Rc<Vec<Rc<Event>>>,
     /// The sum of their fingerprints.
     print: u128,
+    /// Whether some past lacks the past of what is in it: then its heads do not tell all of it.
+    open: bool,
 }
 
 impl Log {
@@ -204,18 +224,36 @@ impl Log {
         Log {
             events: Rc::default(),
             print: 0,
+            open: false,
         }
     }
 
     /// How long the longest chain of operations is that ends in one with this past.
     pub fn depth_after(&self, past: &Events) -> u32 {
-        let before = past.iter().map(|number| self.get(number).depth);
-        1 + before.max().unwrap_or(0)
+        let mut deepest = 0;
+        self.for_heads(past, |head| deepest = deepest.max(head.depth));
+        1 + deepest
+    }
+
+    /// Calls `f` for those of `events` that no other of them had seen, and for others if the log is
+    /// open.
+    fn for_heads(&self, events: &Events, mut f: impl FnMut(&Event)) {
+        if self.open {
+            return events.iter().for_each(|number| f(self.get(number)));
+        }
+        let mut left = events.clone();
+        while let Some(last) = left.last() {
+            let head = self.get(last);
+            f(head);
+            left.remove_all(&head.past);
+            left.remove(last);
+        }
     }
 
     /// Adds an operation and returns its number.
     pub fn push(&mut self, event: Event) -> usize {
         self.print = self.print.wrapping_add(event.print);
+        self.open = self.open || !self.past(&event.past).is_subset(&event.past);
         let events = Rc::make_mut(&mut self.events);
         events.push(Rc::new(event));
         events.len() - 1
@@ -261,9 +299,7 @@ impl Log {
     /// All that some of `events` had seen.
     pub fn past(&self, events: &Events) -> Events {
         let mut past = Events::default();
-        for number in events.iter() {
-            past.add_all(&self.get(number).past);
-        }
+        self.for_heads(events, |head| past.add_all(&head.past));
         past
     }
 
@@ -309,7 +345,50 @@ mod tests {
             assert!(
                 a.iter().all(|n| x.has(*n)) && (0..500).filter(|n| x.has(*n)).count() == a.len()
             );
+            let mut less = x.clone();
+            a.iter().rev().for_each(|n| less.remove(*n));
+            assert_eq!(less, Events::default());
         }
+    }
+
+    /// The past of a set and its depth are those of all that is in it, whether the pasts are closed
+    /// or some lack a part.
+    #[test]
+    fn the_past_is_that_of_all_events() {
+        let mut rng = SplitMix64::new(3);
+        for run in 0..100 {
+            let mut log = Log::new();
+            for number in 0..rng.below(200) as usize {
+                let chosen = |_: &usize| rng.below(8) == 0;
+                let mut past: Events = (0..number).filter(chosen).collect();
+                if run % 2 == 0 {
+                    past.add_all(&slow_past(&log, &past));
+                }
+                let deepest = past.iter().map(|before| log.get(before).depth).max();
+                assert_eq!(log.depth_after(&past), 1 + deepest.unwrap_or(0));
+                log.push(Event {
+                    id: OpId {
+                        replica: 0,
+                        incarnation: 0,
+                        number: number as u32 + 1,
+                    },
+                    author: ReplicaId::MIN,
+                    op: None,
+                    depth: log.depth_after(&past),
+                    past,
+                    dot: None,
+                    print: 0,
+                });
+            }
+            let some = |_: &usize| rng.below(3) == 0;
+            let some: Events = (0..log.len()).filter(some).collect();
+            assert_eq!(log.past(&some), slow_past(&log, &some));
+        }
+    }
+
+    fn slow_past(log: &Log, events: &Events) -> Events {
+        let pasts = events.iter().map(|number| &log.get(number).past);
+        pasts.fold(Events::default(), |all, past| all.union(past))
     }
 
     #[test]

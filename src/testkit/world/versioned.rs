@@ -77,10 +77,12 @@ impl World {
         // Of the past that is missing a type may name the last updates only, but no others.
         let missing = (table.missing)(&node.subject);
         let expected = self.dots(&needs.difference(&held));
-        let known = missing
-            .iter()
-            .any(|dot| self.dots(&node.seen).contains(dot));
-        match missing.is_empty() == expected.is_empty() && !known {
+        let known = || {
+            let seen = self.dots(&node.seen);
+            missing.iter().any(|dot| seen.contains(dot))
+        };
+        let right = missing.is_empty() == expected.is_empty();
+        match right && (missing.is_empty() || !known()) {
             true => Ok(()),
             false => Err(broken(
                 Law::N3,
