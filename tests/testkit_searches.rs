@@ -525,25 +525,6 @@ fn what_was_found_is_kept_when_a_later_call_never_returns() {
     assert!(laws.contains(&Law::Bounds) && laws.len() > 1, "{report}");
 }
 
-fault!(SlowAndWrong {
-    fn merge(count: &mut Counts, theirs: &Counts) -> Result<(), Rejected> {
-        std::thread::sleep(Duration::from_millis(20));
-        count.join(theirs);
-        if count.sum() > 9 {
-            count.of.pop_first();
-        }
-        Ok(())
-    }
-});
-
-#[test]
-fn a_cap_on_the_time_holds_for_shrinking_too() {
-    let search = Random::of(state::<SlowAndWrong>()).time_max(Duration::from_secs(2));
-    let report = search.run();
-    let text = report.to_string();
-    assert!(text.contains("shrinking stopped by the time"), "{text}");
-}
-
 fault!(Slow {
     fn merge(count: &mut Counts, theirs: &Counts) -> Result<(), Rejected> {
         std::thread::sleep(Duration::from_millis(5));

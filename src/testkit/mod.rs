@@ -55,6 +55,7 @@
 
 mod capabilities;
 mod coverage;
+mod deadline;
 mod diagram;
 mod environment;
 mod erased;

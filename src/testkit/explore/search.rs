@@ -5,12 +5,13 @@ use std::hash::BuildHasherDefault;
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::super::deadline::{Deadline, system_clock};
 use super::super::failure::{Broken, Failure};
 use super::super::faults::Faults;
 use super::super::fingerprint::Fingerprint;
 use super::super::law::{Law, Laws};
 use super::super::pulse::{PATIENCE, Pulse, beat};
-use super::super::random::{Deadline, UNCONNECTED, only, replayable, reported, thorough, unshrunk};
+use super::super::random::{UNCONNECTED, only, replayable, reported, thorough, unshrunk};
 use super::super::report::{Report, searched};
 use super::super::run::{Note, guarded, passed, run};
 use super::super::schedule::Schedule;
@@ -110,8 +111,8 @@ impl Search {
             visited: Visited::default(),
             reached: Vec::new(),
             report: Report::new((can.name)()),
-            deadline: Deadline::new(plan.time_max),
-            time_budget: Deadline::new(plan.time_budget),
+            deadline: Deadline::new(plan.time_max, system_clock),
+            time_budget: Deadline::new(plan.time_budget, system_clock),
             untried: None,
             plan,
             can: Rc::new(can),

@@ -14,9 +14,7 @@ use super::settings::capability_methods;
 use super::subject::{
     Collecting, DeltaBased, OpBased, Persisted, Specified, StateBased, Subject, Verdict, Versioned,
 };
-pub(crate) use search::{
-    Deadline, Plan, UNCONNECTED, only, replayable, reported, thorough, unshrunk,
-};
+pub(crate) use search::{Plan, UNCONNECTED, only, replayable, reported, thorough, unshrunk};
 
 /// Searches by random schedules, each checked after every step.
 ///

@@ -1,8 +1,9 @@
 //! The engine: runs the schedules, shrinks what fails, and tells its story.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::super::deadline::{Clock, Deadline, system_clock};
 use super::super::failure::{Broken, Failure};
 use super::super::faults::Faults;
 use super::super::golden::check_golden;
@@ -38,6 +39,7 @@ pub(crate) struct Plan {
     pub time_max: Option<Duration>,
     pub every: u64,
     pub go_on: bool,
+    pub clock: Clock,
 }
 
 impl Plan {
@@ -53,6 +55,7 @@ impl Plan {
             time_max: None,
             every: 4,
             go_on: false,
+            clock: system_clock,
         }
     }
 
@@ -147,7 +150,7 @@ impl Plan {
                 return report;
             }
         }
-        let deadline = Deadline::new(self.time_max);
+        let deadline = Deadline::new(self.time_max, self.clock);
         for at in 0..self.schedules {
             if deadline.is_over() {
                 report.inconclusive = Some(format!(
@@ -341,23 +344,6 @@ pub(crate) fn unshrunk(
     }
 }
 
-/// When the time is up, if it ever is.
-pub(crate) struct Deadline(Option<Duration>, Instant);
-
-impl Deadline {
-    pub fn new(time_max: Option<Duration>) -> Deadline {
-        #[allow(
-            clippy::disallowed_methods,
-            reason = "only a cap on the time hangs on it"
-        )]
-        Deadline(time_max, Instant::now())
-    }
-
-    pub fn is_over(&self) -> bool {
-        self.0.is_some_and(|most| self.1.elapsed() >= most)
-    }
-}
-
 /// The report of `engine`, or that it did not come back.
 pub(crate) fn reported(
     name: fn() -> String,
@@ -409,4 +395,73 @@ fn loops(name: fn() -> String, patience: Duration, schedule: Schedule) -> Failur
     };
     let broken = broken(Law::Bounds, None, got, "every call returns");
     unshrunk(name, *broken, schedule, story)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::capabilities::Capabilities;
+    use super::super::super::source::Source;
+    use super::super::super::subject::{Outcome, Rejected, StateBased, Subject};
+    use super::*;
+    use crate::clock::ReplicaId;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static NOW: AtomicU64 = AtomicU64::new(0);
+
+    fn now() -> Duration {
+        Duration::from_millis(NOW.load(Ordering::Relaxed))
+    }
+
+    /// Every merge takes a second of the clock, and adds.
+    #[derive(Clone, PartialEq, Debug)]
+    struct SlowAndWrong(u64);
+
+    impl Subject for SlowAndWrong {
+        type Op = u64;
+        type View = u64;
+        fn new(_: ReplicaId) -> Self {
+            SlowAndWrong(0)
+        }
+        fn duplicate(&self) -> Self {
+            self.clone()
+        }
+        fn choose(&self, source: &mut Source<'_>) -> Option<u64> {
+            Some(1 + source.below(3))
+        }
+        fn perform(&mut self, amount: &u64) -> Outcome {
+            self.0 += amount;
+            Outcome::Done
+        }
+        fn view(&self) -> u64 {
+            self.0
+        }
+    }
+
+    impl StateBased for SlowAndWrong {
+        fn merge(&mut self, other: &Self) -> Result<(), Rejected> {
+            NOW.fetch_add(1_000, Ordering::Relaxed);
+            self.0 += other.0;
+            Ok(())
+        }
+        fn same_state(&self, other: &Self) -> bool {
+            self == other
+        }
+    }
+
+    #[test]
+    fn a_cap_on_the_time_holds_for_shrinking_too() {
+        let can = Capabilities::<SlowAndWrong>::new().state().table;
+        let plan = |secs| Plan {
+            time_max: Some(Duration::from_secs(secs)),
+            clock: now,
+            ..Plan::new()
+        };
+        let text = plan(60).run(can.clone()).to_string();
+        assert!(text.contains("shrinking stopped by the time"), "{text}");
+        let text = plan(1_000_000).run(can).to_string();
+        assert!(
+            text.contains("shrunk") && !text.contains("stopped"),
+            "{text}"
+        );
+    }
 }
