@@ -30,6 +30,7 @@ trait Replicated: Any + Debug {
     fn perform(&mut self, op: &DynOp) -> Outcome;
     fn view(&self) -> DynView;
     fn same_view(&self, other: &DynSubject) -> bool;
+    fn shows(&self, view: &DynView) -> bool;
     fn fingerprint(&self, out: &mut Fingerprint);
     fn tick(&mut self, ms: u64);
     fn invariant(&self) -> Result<(), String>;
@@ -58,6 +59,10 @@ impl<T: Subject> Replicated for T {
 
     fn same_view(&self, other: &DynSubject) -> bool {
         T::view(self) == T::view(other.get())
+    }
+
+    fn shows(&self, view: &DynView) -> bool {
+        T::view(self) == *view.get::<T::View>()
     }
 
     fn fingerprint(&self, out: &mut Fingerprint) {
@@ -107,6 +112,11 @@ impl DynSubject {
 
     pub fn view(&self) -> DynView {
         self.0.view()
+    }
+
+    /// Whether its view is this one.
+    pub fn shows(&self, view: &DynView) -> bool {
+        self.0.shows(view)
     }
 
     /// Whether both show the same.

@@ -40,22 +40,22 @@ impl World {
                 .invariant()
                 .map_err(|what| broken(Law::I1, Some(at), what, "the invariant holds"))?;
         }
-        let view = node.subject.view();
         self.trace_state(&node.subject);
-        if self.wants(Law::H1) && self.costly() && node.subject.view() != view {
-            let mut wrong = broken(
-                Law::H1,
-                Some(at),
-                format!("{:?}", node.subject.view()),
-                format!("{view:?}"),
-            );
+        if self.wants(Law::H1) && self.costly() && !node.subject.same_view(&node.subject) {
+            let views = [node.subject.view(), node.subject.view()];
+            let [got, expected] = views.map(|view| format!("{view:?}"));
+            let mut wrong = broken(Law::H1, Some(at), got, expected);
             wrong.why = "two views of one state are not equal".into();
             return Err(wrong);
         }
         let known = self.canon.get(&node.seen);
         // What was judged once as what these operations mean is right again.
-        if known.is_none_or(|canon| canon.view != view) {
-            self.check_view(at, node, &view, verb)?;
+        let view = match known {
+            Some(canon) if node.subject.shows(&canon.view) => None,
+            _ => Some(node.subject.view()),
+        };
+        if let Some(view) = &view {
+            self.check_view(at, node, view, verb)?;
         }
         self.check_version(at, node)?;
         if self.effort.history {
@@ -133,8 +133,9 @@ impl World {
         Err(wrong)
     }
 
-    /// Replicas that have seen the same are equal, at all times.
-    fn check_canon(&mut self, at: usize, node: &Node, view: DynView) -> Checked {
+    /// Replicas that have seen the same are equal, at all times; `view` if it is another one than
+    /// they showed before.
+    fn check_canon(&mut self, at: usize, node: &Node, view: Option<DynView>) -> Checked {
         if let Some(canon) = self.canon.get(&node.seen) {
             let same = match &canon.state {
                 Kept::Bytes(bytes) => self
@@ -149,14 +150,16 @@ impl World {
                 Kept::Bytes(bytes) => format!("bytes {bytes:02x?}"),
                 Kept::Nothing => String::new(),
             };
-            return self.compare(at, node, &view, (&canon.view, same, canon.via), theirs);
+            let shown = view.as_ref().unwrap_or(&canon.view);
+            let shown = (shown, view.is_none());
+            return self.compare(at, node, shown, (&canon.view, same, canon.via), theirs);
         }
         let state = match (self.can.bytes, self.can.state) {
             (Some(table), _) => Kept::Bytes((table.encode)(&node.subject)),
             (None, Some(_)) => Kept::State(node.subject.duplicate()),
             (None, None) => Kept::Nothing,
         };
-        let via = node.via;
+        let (via, view) = (node.via, view.unwrap_or_else(|| node.subject.view()));
         self.canon
             .insert(node.seen.clone(), Canon { state, view, via });
         Ok(())
@@ -169,9 +172,10 @@ impl World {
                 continue;
             }
             let (view, their_view) = (node.subject.view(), other.subject.view());
+            let shown = (&view, view == their_view);
             let same = self.same(&other.subject, &node.subject);
             let theirs = || format!("{:?}", other.subject);
-            self.compare(at, node, &view, (&their_view, same, other.via), theirs)?;
+            self.compare(at, node, shown, (&their_view, same, other.via), theirs)?;
         }
         Ok(())
     }
@@ -180,16 +184,16 @@ impl World {
         &self,
         at: usize,
         node: &Node,
-        view: &DynView,
+        (view, shows): (&DynView, bool),
         (their_view, same, via): (&DynView, bool, Via),
         theirs: impl FnOnce() -> String,
     ) -> Checked {
         let law = self.law_of_difference(node.via, via);
         let same = same || law == Law::G2;
-        if !self.wants(law) || same && view == their_view {
+        if !self.wants(law) || same && shows {
             return Ok(());
         }
-        let (got, expected) = match view == their_view {
+        let (got, expected) = match shows {
             true => (format!("{:?}", node.subject), theirs()),
             false => (format!("{view:?}"), format!("{their_view:?}")),
         };
@@ -225,11 +229,9 @@ impl World {
         seen: &Events,
         via: Via,
     ) -> Checked {
-        let view = subject.view();
         let known = self.canon.get(seen);
-        if known.is_none_or(|canon| canon.view != view)
-            && let Some(mut wrong) = self.judge(seen, &view)
-        {
+        let shows = known.is_some_and(|canon| subject.shows(&canon.view));
+        if !shows && let Some(mut wrong) = self.judge(seen, &subject.view()) {
             wrong.law = law;
             wrong.at = Some(at);
             return Err(wrong);
@@ -244,7 +246,7 @@ impl World {
             Kept::State(state) => self.same(state, subject),
             Kept::Nothing => true,
         };
-        match same && canon.view == view {
+        match same && shows {
             true => Ok(()),
             false => Err(broken(
                 law,
