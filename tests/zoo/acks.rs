@@ -11,28 +11,19 @@ use commute::testkit::{
 use commute::{Dot, Dots, ReplicaId};
 
 use crate::entry::Entry;
-use crate::faults::{faults, founder, run_on_two};
+use crate::faults::{faults, founder};
 
 faults! {
     Right "acks" Control (2, 6) "sums of what all have acknowledged";
     // A inc, inc; B clears having seen the first, sees the second, acks; the ack -> A, the clear -> A.
-    WithoutOwn "H14" Mutant (2, 4) "an acknowledgement counts before what its author did";
+    WithoutOwn "H14" Hard (2, 6) "an acknowledgement counts before what its author did";
 }
 
 pub fn entries() -> Vec<Entry> {
     let capabilities = || Capabilities::<Tally>::new().operations().specified();
-    let on_two = |fault: &Fault| {
-        let fault = *fault;
-        Entry {
-            run: Box::new(move |task| {
-                let _turn = TURN.lock().unwrap();
-                *CHOSEN.lock().unwrap() = fault;
-                run_on_two(task, capabilities())
-            }),
-            ..fault.entry(capabilities)
-        }
-    };
-    ALL.iter().map(on_two).collect()
+    ALL.iter()
+        .map(|fault| fault.entry(capabilities).on_two())
+        .collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

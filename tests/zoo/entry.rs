@@ -1,6 +1,6 @@
 //! One entry of the zoo: a type, what is wrong with it, and how to run the kit on it.
 
-use commute::testkit::{Capabilities, Explore, Laws, Random, Report, Subject};
+use commute::testkit::{Capabilities, Explore, Faults, Laws, Random, Report, Subject, Verb};
 
 /// What the kit has to make of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +48,17 @@ pub struct Entry {
     pub scope: (u32, usize),
     /// Whether two runs find the same: not so where chance is the fault.
     pub steady: bool,
-    pub run: Box<dyn Fn(&Task) -> Report + Send + Sync>,
+    pub means: Means,
+    pub engine: Box<dyn Fn(&Task, Means) -> Report + Send + Sync>,
+}
+
+/// With what it is searched.
+#[derive(Clone, Copy)]
+pub struct Means {
+    /// Replicas of a random schedule.
+    pub replicas: u32,
+    /// Steps of the exhaustive search besides operations and exchanges.
+    pub verbs: Faults,
 }
 
 /// The entry of the type with these capabilities; exhaustive to 2 replicas and 4 steps.
@@ -64,7 +74,11 @@ pub fn entry<T: Subject>(
         kind,
         scope: (2, 4),
         steady: true,
-        run: Box::new(move |task| run(task, capabilities())),
+        means: Means {
+            replicas: 3,
+            verbs: Faults::none(),
+        },
+        engine: Box::new(move |task, means| run(task, means, capabilities())),
     }
 }
 
@@ -75,6 +89,23 @@ impl Entry {
         self
     }
 
+    /// The same, with random schedules of two replicas: who collects needs a word of each.
+    pub fn on_two(mut self) -> Entry {
+        self.means.replicas = 2;
+        self
+    }
+
+    /// The same, with these steps alone in the exhaustive search.
+    pub fn hunted(mut self, verbs: &[Verb]) -> Entry {
+        self.means.verbs = Faults::only(verbs);
+        self
+    }
+
+    /// Does the task.
+    pub fn run(&self, task: &Task) -> Report {
+        (self.engine)(task, self.means)
+    }
+
     /// The same, of which two runs may find different things.
     pub fn unsteady(mut self) -> Entry {
         self.steady = false;
@@ -82,9 +113,10 @@ impl Entry {
     }
 }
 
-fn run<T: Subject>(task: &Task, capabilities: Capabilities<T>) -> Report {
+fn run<T: Subject>(task: &Task, means: Means, capabilities: Capabilities<T>) -> Report {
     match *task {
         Task::Laws { seed, schedules } => Random::of(capabilities)
+            .replicas(means.replicas)
             .seed(seed)
             .schedules(schedules)
             .steps(STEPS)
@@ -95,11 +127,13 @@ fn run<T: Subject>(task: &Task, capabilities: Capabilities<T>) -> Report {
             schedules,
             steps,
         } => Random::of(capabilities)
+            .replicas(means.replicas)
             .seed(seed)
             .schedules(schedules)
             .steps(steps)
             .run(),
         Task::Exhaustive { replicas, steps } => Explore::of(capabilities)
+            .faults(means.verbs)
             .replicas(replicas)
             .steps(steps)
             .states_max(STATES_MAX)

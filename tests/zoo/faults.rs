@@ -3,34 +3,6 @@
 //! Each replica keeps the fault it was made with, so that the kit is compiled once for all faults
 //! of a type. Runs of one type take turns, since the kit may make replicas on any thread.
 
-use commute::testkit::{Capabilities, Explore, Laws, Random, Report, Subject};
-
-use crate::entry::{STATES_MAX, STEPS, Task};
-
-/// Runs random schedules on two replicas: who collects needs a word of each.
-pub fn run_on_two<T: Subject>(task: &Task, capabilities: Capabilities<T>) -> Report {
-    let random = |seed, schedules, steps| {
-        let random = Random::of(capabilities.clone()).replicas(2).seed(seed);
-        random.schedules(schedules).steps(steps)
-    };
-    match *task {
-        Task::Laws { seed, schedules } => {
-            let random = random(seed, schedules, STEPS);
-            random.laws(Laws::without_meaning()).run()
-        }
-        Task::Random {
-            seed,
-            schedules,
-            steps,
-        } => random(seed, schedules, steps).run(),
-        Task::Exhaustive { replicas, steps } => Explore::of(capabilities)
-            .replicas(replicas)
-            .steps(steps)
-            .states_max(STATES_MAX)
-            .run(),
-    }
-}
-
 macro_rules! faults {
     ($($name:ident $id:literal $kind:ident ($replicas:literal, $steps:literal) $what:literal;)*) => {
         /// What is wrong.
@@ -64,10 +36,10 @@ macro_rules! faults {
                 };
                 let entry = entry(self.id(), kind, what, capabilities).scope(scope.0, scope.1);
                 Entry {
-                    run: Box::new(move |task| {
+                    engine: Box::new(move |task, means| {
                         let _turn = TURN.lock().unwrap();
                         *CHOSEN.lock().unwrap() = self;
-                        (entry.run)(task)
+                        (entry.engine)(task, means)
                     }),
                     ..entry
                 }

@@ -10,7 +10,7 @@ use std::hash::Hash;
 
 use commute::testkit::{
     Applied, Capabilities, Collecting, DeltaBased, Fingerprint, Gaps, Outcome, Persisted, Rejected,
-    Seen, Source, Specified, StateBased, Subject, Verdict,
+    Seen, Source, Specified, StateBased, Subject, Verb, Verdict,
 };
 use commute::{Dot, ReplicaId, Version};
 
@@ -37,7 +37,7 @@ faults! {
     AbsorbNoIndex "Z-KEPT-13" Mutant (2, 4) "absorbing leaves the index";
     SendsAll "Z-KEPT-14" Mutant (2, 4) "deltas hold everything";
     SaysNew "E-KEPT-1" Equivalent (2, 4) "every delta is called new";
-    Resurrects "Z-KEPT-16" Mutant (2, 4) "what was collected comes back";
+    Resurrects "Z-KEPT-16" Hard (1, 6) "what was collected comes back";
     AbsorbsTwice "Z-KEPT-17" Mutant (2, 4) "a delta again undoes removals";
     RemovalsByValue "Z-KEPT-18" Mutant (2, 4) "a delta removes by value";
     Leaks "Z-KEPT-19" Mutant (2, 4) "records are stored and never collected";
@@ -446,6 +446,18 @@ pub fn entries() -> Vec<Entry> {
         Fault::Leaks | Fault::Right | Fault::NeverCollects => whole,
         _ => by_delta,
     };
-    let entry = |fault: &Fault| fault.entry(capabilities(*fault));
+    let entry = |fault: &Fault| {
+        let entry = fault.entry(capabilities(*fault));
+        match fault {
+            Fault::CollectedDelta => entry.on_two(),
+            // A letter of before the collection comes after it.
+            Fault::Resurrects => {
+                entry
+                    .on_two()
+                    .hunted(&[Verb::Do, Verb::State, Verb::Take, Verb::Collect])
+            }
+            _ => entry,
+        }
+    };
     ALL.iter().map(entry).collect()
 }

@@ -29,7 +29,7 @@ fn random_schedules_find_nothing_in_what_is_right() {
         steps: STEPS,
     };
     let entries = right();
-    let reports = on_each(&entries, |entry| (entry.run)(&task));
+    let reports = on_each(&entries, |entry| entry.run(&task));
     for (entry, report) in entries.iter().zip(&reports) {
         assert!(report.failures().is_empty(), "{}\n{report}", entry.id);
     }
@@ -54,7 +54,7 @@ fn searches_find_nothing_in_what_is_right() {
         let task = Task::Exhaustive { replicas: 3, steps };
         let reports = on_each(&entries, |entry| {
             let left = start.elapsed() < Duration::from_secs(seconds);
-            left.then(|| (entry.run)(&task))
+            left.then(|| entry.run(&task))
         });
         let ran = reports.iter().flatten();
         let complete = ran

@@ -50,16 +50,16 @@ impl Row<'_> {
         let (replicas, steps) = entry.scope;
         Row {
             entry,
-            laws: (entry.run)(&Task::Laws {
+            laws: entry.run(&Task::Laws {
                 seed: 1,
                 schedules: LAWS_SCHEDULES,
             }),
-            random: (entry.run)(&Task::Random {
+            random: entry.run(&Task::Random {
                 seed: 1,
                 schedules: SCHEDULES,
                 steps: STEPS,
             }),
-            exhaustive: (entry.run)(&Task::Exhaustive { replicas, steps }),
+            exhaustive: entry.run(&Task::Exhaustive { replicas, steps }),
         }
     }
 
@@ -211,7 +211,7 @@ const SCHEDULES_MAX: u64 = 5_000;
 /// After how many random schedules an entry was found, for each seed; ascending.
 fn curve(entry: &Entry) -> Vec<Option<u64>> {
     let found = |seed: u64| {
-        let report = (entry.run)(&Task::Random {
+        let report = entry.run(&Task::Random {
             seed,
             schedules: SCHEDULES_MAX,
             steps: STEPS,

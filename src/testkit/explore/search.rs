@@ -253,12 +253,12 @@ impl Search {
         let mut child = world.fork();
         child.effort = self.effort;
         let performed = guarded(|| {
-            let changed = child.perform(step)?;
-            Ok(changed.map(|changed| (changed, child.print())))
+            // A collection may change what no law compares: no effect, but another system.
+            let changed = child.perform(step)?.unwrap_or(child.place(step.at));
+            Ok((changed, child.print()))
         });
         let (changed, print) = match performed {
-            Ok(Some(done)) => done,
-            Ok(None) => return Ok(None),
+            Ok(done) => done,
             Err(broken) => {
                 self.passed::<()>(Err(broken), &here(self), pulse)?;
                 return Ok(None);

@@ -17,7 +17,7 @@ use commute::testkit::Capabilities;
 use commute::{Dot, Dots, EntryId, ReplicaId};
 
 use crate::entry::Entry as ZooEntry;
-use crate::faults::{faults, run_on_two};
+use crate::faults::faults;
 
 faults! {
     RightSet "kernel-set" Control (2, 4) "add-wins sets by the right rules";
@@ -179,30 +179,19 @@ impl Fault {
                 self.entry(|| base().state().operations().versioned().specified())
             }
             Fault::CutWithoutOwn | Fault::CollectedEarly => {
-                self.entry_on_two(|| base().operations().specified())
+                self.entry(|| base().operations().specified()).on_two()
             }
             Fault::LogText | Fault::LogCount | Fault::LogFlags => self.entry(collecting),
-            Fault::UnstableIns | Fault::FoldsAcross => self.entry_on_two(collecting),
+            Fault::UnstableIns | Fault::FoldsAcross => self.entry(collecting).on_two(),
             Fault::LogUnnamed | Fault::LogUnsent | Fault::LogRefolds => {
                 self.entry(|| base().delta().versioned().collecting().specified())
             }
-            Fault::CollectsSilently => self.entry_on_two(|| base().delta().specified()),
-            _ if self.alphabet().collects() => self.entry_on_two(|| base().state().specified()),
+            Fault::CollectsSilently => self.entry(|| base().delta().specified()).on_two(),
+            _ if self.alphabet().collects() => self.entry(|| base().state().specified()).on_two(),
+            Fault::OneByOne => self
+                .entry(|| base().delta().versioned().specified())
+                .on_two(),
             _ => self.entry(|| base().delta().versioned().specified()),
-        }
-    }
-}
-
-impl Fault {
-    fn entry_on_two(self, capabilities: fn() -> Capabilities<Kernel>) -> ZooEntry {
-        let entry = self.entry(capabilities);
-        ZooEntry {
-            run: Box::new(move |task| {
-                let _turn = TURN.lock().unwrap();
-                *CHOSEN.lock().unwrap() = self;
-                run_on_two(task, capabilities())
-            }),
-            ..entry
         }
     }
 }
