@@ -37,7 +37,7 @@ faults! {
     AbsorbNoIndex "Z-KEPT-13" Mutant (2, 4) "absorbing leaves the index";
     SendsAll "Z-KEPT-14" Mutant (2, 4) "deltas hold everything";
     SaysNew "E-KEPT-1" Equivalent (2, 4) "every delta is called new";
-    Resurrects "Z-KEPT-16" Hard (1, 6) "what was collected comes back";
+    Resurrects "Z-KEPT-16" Mutant (1, 6) "what was collected comes back";
     AbsorbsTwice "Z-KEPT-17" Mutant (2, 4) "a delta again undoes removals";
     RemovalsByValue "Z-KEPT-18" Mutant (2, 4) "a delta removes by value";
     Leaks "Z-KEPT-19" Mutant (2, 4) "records are stored and never collected";
