@@ -164,9 +164,7 @@ impl Fault {
     /// With as many ways to exchange as the fault needs: each makes the search larger.
     fn entry_with_means(self) -> ZooEntry {
         match self {
-            Fault::RightSet | Fault::RightMixed => {
-                self.entry(|| base().delta().operations().versioned().specified())
-            }
+            Fault::RightMixed => self.entry(|| base().delta().operations().versioned().specified()),
             Fault::TargetsClaimed | Fault::KillsClaimed | Fault::WritesClaimed => {
                 self.entry(|| base().state().operations().versioned().specified())
             }
@@ -180,8 +178,9 @@ impl Fault {
             Fault::CollectedEarly => self.entry(|| base().operations().specified()).on_two(),
             Fault::LogText | Fault::LogCount | Fault::LogFlags => self.entry(collecting),
             Fault::FoldsAcross | Fault::UnstableIns => {
+                let entry = self.entry(collecting_by_message);
                 let verbs = [Verb::Do, Verb::Pull, Verb::Collect];
-                self.entry(collecting).on_two().hunted(&verbs)
+                entry.on_two().hunted(&verbs)
             }
             Fault::LogUnnamed | Fault::LogUnsent | Fault::LogRefolds => {
                 self.entry(|| base().delta().versioned().collecting().specified())
@@ -200,6 +199,11 @@ impl Fault {
 fn collecting() -> Capabilities<Kernel> {
     let all = base().delta().operations().versioned();
     all.collecting().specified()
+}
+
+/// The same by messages alone, which is a smaller search.
+fn collecting_by_message() -> Capabilities<Kernel> {
+    base().operations().versioned().collecting().specified()
 }
 
 fn base() -> Capabilities<Kernel> {
