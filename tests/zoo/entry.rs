@@ -49,8 +49,11 @@ pub struct Entry {
     /// Whether two runs find the same: not so where chance is the fault.
     pub steady: bool,
     pub means: Means,
-    pub engine: Box<dyn Fn(&Task, Means) -> Report + Send + Sync>,
+    pub engine: Engine,
 }
+
+/// Does a task with such means.
+pub type Engine = Box<dyn Fn(&Task, Means) -> Report + Send + Sync>;
 
 /// With what it is searched.
 #[derive(Clone, Copy)]
