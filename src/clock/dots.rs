@@ -1,8 +1,8 @@
 //! Sets of updates, gaps allowed.
 
-use alloc::collections::BTreeMap;
 use core::fmt;
 
+use super::by_replica::ByReplica;
 use super::{Dot, Ranges, ReplicaId, Version};
 
 /// A set of updates, kept as ranges per replica.
@@ -12,14 +12,14 @@ use super::{Dot, Ranges, ReplicaId, Version};
 #[derive(Clone, PartialEq, Eq, Default, Hash)]
 pub struct Dots {
     // No replica maps to an empty set.
-    runs: BTreeMap<ReplicaId, Ranges>,
+    runs: ByReplica<Ranges>,
 }
 
 impl Dots {
     /// The empty set.
     pub const fn new() -> Dots {
         Dots {
-            runs: BTreeMap::new(),
+            runs: ByReplica::new(),
         }
     }
 
@@ -30,30 +30,25 @@ impl Dots {
 
     /// How many dots, capped at `u64::MAX`.
     pub fn len(&self) -> u64 {
-        self.runs
-            .values()
-            .map(Ranges::len)
-            .fold(0, u64::saturating_add)
+        let len = self.runs.values().map(Ranges::len);
+        len.fold(0, u64::saturating_add)
     }
 
     /// Whether `dot` is in the set. O(log r + log ranges).
     pub fn contains(&self, dot: Dot) -> bool {
         self.runs
-            .get(&dot.replica)
+            .get(dot.replica)
             .is_some_and(|runs| runs.contains(dot.counter))
     }
 
     /// Adds one dot.
     pub fn insert(&mut self, dot: Dot) {
-        self.runs
-            .entry(dot.replica)
-            .or_default()
-            .insert(dot.counter);
+        self.runs.entry(dot.replica).insert(dot.counter);
     }
 
     /// The ranges `(replica, first, last)` in ascending order, both ends included.
     pub fn ranges(&self) -> impl Iterator<Item = (ReplicaId, u64, u64)> + '_ {
-        self.runs.iter().flat_map(|(&id, runs)| {
+        self.runs.iter().flat_map(|(id, runs)| {
             runs.runs()
                 .iter()
                 .map(move |&(first, last)| (id, first, last))
@@ -64,25 +59,25 @@ impl Dots {
     pub fn iter(&self) -> impl Iterator<Item = Dot> + '_ {
         self.runs
             .iter()
-            .flat_map(|(&id, runs)| runs.iter().map(move |counter| Dot::new(id, counter)))
+            .flat_map(|(id, runs)| runs.iter().map(move |counter| Dot::new(id, counter)))
     }
 
     pub(crate) fn of(&self, replica: ReplicaId) -> Option<&Ranges> {
-        self.runs.get(&replica)
+        self.runs.get(replica)
     }
 
     pub(crate) fn by_replica(&self) -> impl Iterator<Item = (ReplicaId, &Ranges)> {
-        self.runs.iter().map(|(&id, runs)| (id, runs))
+        self.runs.iter()
     }
 
     pub(crate) fn replicas(&self) -> impl Iterator<Item = ReplicaId> + '_ {
-        self.runs.keys().copied()
+        self.runs.iter().map(|(id, _)| id)
     }
 
     /// Sets the dots of `replica`, replacing what was there.
     pub(crate) fn put(&mut self, replica: ReplicaId, runs: Ranges) {
         if runs.is_empty() {
-            self.runs.remove(&replica);
+            self.runs.remove(replica);
         } else {
             self.runs.insert(replica, runs);
         }
@@ -90,14 +85,12 @@ impl Dots {
 
     /// Adds a range; `first..=last` must not be empty.
     pub(crate) fn add(&mut self, replica: ReplicaId, first: u64, last: u64) {
-        self.runs.entry(replica).or_default().add(first, last);
+        self.runs.entry(replica).add(first, last);
     }
 
     pub(crate) fn union_with(&mut self, other: &Dots) {
-        for (&id, theirs) in &other.runs {
-            let mine = self.runs.entry(id).or_default();
-            *mine = mine.union(theirs);
-        }
+        self.runs
+            .join(&other.runs, |mine, theirs| mine.union_with(theirs));
     }
 
     /// This set without `other`.
@@ -124,8 +117,8 @@ impl Dots {
 
     fn zip(&self, other: &Dots, op: impl Fn(&Ranges, Option<&Ranges>) -> Ranges) -> Dots {
         let mut out = Dots::new();
-        for (&id, mine) in &self.runs {
-            out.put(id, op(mine, other.runs.get(&id)));
+        for (id, mine) in self.runs.iter() {
+            out.put(id, op(mine, other.runs.get(id)));
         }
         out
     }
@@ -139,14 +132,14 @@ impl Dots {
         let mut out = Dots::new();
         self.runs
             .iter()
-            .for_each(|(&id, runs)| out.put(id, cut(id, runs)));
+            .for_each(|(id, runs)| out.put(id, cut(id, runs)));
         out
     }
 
     /// The part of this set that `version` covers. O(ranges).
     pub fn within(&self, version: &Version) -> Dots {
         let mut out = Dots::new();
-        for (&id, runs) in &self.runs {
+        for (id, runs) in self.runs.iter() {
             let seen = version.get(id);
             if seen > 0 {
                 out.put(id, runs.intersection(&Ranges::span(0, seen)));
@@ -159,7 +152,7 @@ impl Dots {
     pub fn is_within(&self, version: &Version) -> bool {
         self.runs
             .iter()
-            .all(|(&id, runs)| runs.last().is_none_or(|last| last <= version.get(id)))
+            .all(|(id, runs)| runs.last().is_none_or(|last| last <= version.get(id)))
     }
 
     /// Whether every dot of this set is in `other` too.

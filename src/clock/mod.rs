@@ -1,5 +1,6 @@
 //! Identities and logical clocks: who made an update, which one, and what had been seen.
 
+mod by_replica;
 mod dot;
 mod dots;
 mod lamport;
@@ -8,6 +9,7 @@ mod ranges;
 mod replica_id;
 mod version;
 
+pub(crate) use by_replica::ByReplica;
 pub use dot::{Dot, EntryId};
 pub use dots::Dots;
 pub use lamport::Lamport;

@@ -1,16 +1,19 @@
 //! Sets of numbers as sorted, disjoint, non-adjacent inclusive ranges.
 
-use alloc::vec::Vec;
+use smallvec::SmallVec;
 
 /// A set of `u64` in its one canonical form: ascending ranges with a gap between any two.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Hash)]
 pub(crate) struct Ranges {
-    runs: Vec<(u64, u64)>,
+    // One range is the rule.
+    runs: SmallVec<[(u64, u64); 1]>,
 }
 
 impl Ranges {
     pub(crate) const fn new() -> Ranges {
-        Ranges { runs: Vec::new() }
+        Ranges {
+            runs: SmallVec::new_const(),
+        }
     }
 
     pub(crate) fn span(first: u64, last: u64) -> Ranges {
@@ -78,12 +81,18 @@ impl Ranges {
         if let [.., rightmost] = &self.runs[start..end] {
             last = last.max(rightmost.1);
         }
-        let _ = self.runs.splice(start..end, [(first, last)]);
+        match start == end {
+            true => self.runs.insert(start, (first, last)),
+            false => {
+                self.runs[start] = (first, last);
+                self.runs.drain(start + 1..end);
+            }
+        }
     }
 
     pub(crate) fn union(&self, other: &Ranges) -> Ranges {
         let mut all = Ranges {
-            runs: Vec::with_capacity(self.runs.len() + other.runs.len()),
+            runs: SmallVec::with_capacity(self.runs.len().max(other.runs.len())),
         };
         let (mut a, mut b) = (self.runs.iter().peekable(), other.runs.iter().peekable());
         loop {
@@ -96,6 +105,14 @@ impl Ranges {
                 return all;
             };
             all.push(first, last);
+        }
+    }
+
+    pub(crate) fn union_with(&mut self, other: &Ranges) {
+        match other.runs() {
+            [] => {}
+            [(first, last)] => self.add(*first, *last),
+            _ => *self = self.union(other),
         }
     }
 
@@ -225,6 +242,9 @@ mod tests {
                     .iter()
                     .for_each(|&(first, last)| sum.add(first, last));
                 same(&sum, &(&p | &q));
+                let mut joined = x.clone();
+                joined.union_with(&y);
+                same(&joined, &(&p | &q));
                 same(&x.intersection(&y), &(&p & &q));
                 same(&x.difference(&y), &(&p - &q));
                 assert_eq!(x.is_subset(&y), p.is_subset(&q));

@@ -1,9 +1,9 @@
 //! Version vectors.
 
-use alloc::collections::BTreeMap;
 use core::cmp::Ordering;
 use core::fmt;
 
+use super::by_replica::ByReplica;
 use super::{Dot, Dots, Ranges, ReplicaId};
 
 /// A version vector: of each replica, how many of its updates are included.
@@ -24,20 +24,20 @@ use super::{Dot, Dots, Ranges, ReplicaId};
 #[derive(Clone, PartialEq, Eq, Default, Hash)]
 pub struct Version {
     // No replica maps to 0.
-    seen: BTreeMap<ReplicaId, u64>,
+    seen: ByReplica<u64>,
 }
 
 impl Version {
     /// The version of an empty replica.
     pub const fn new() -> Version {
         Version {
-            seen: BTreeMap::new(),
+            seen: ByReplica::new(),
         }
     }
 
     /// How many updates of `replica` are included. O(log r).
     pub fn get(&self, replica: ReplicaId) -> u64 {
-        self.seen.get(&replica).copied().unwrap_or(0)
+        self.seen.get(replica).copied().unwrap_or(0)
     }
 
     /// Whether the update `dot` is included. O(log r).
@@ -62,12 +62,13 @@ impl Version {
 
     /// `(replica, number of its updates)` in ascending order of replicas.
     pub fn iter(&self) -> impl Iterator<Item = (ReplicaId, u64)> + '_ {
-        self.seen.iter().map(|(&id, &seen)| (id, seen))
+        self.seen.iter().map(|(id, &seen)| (id, seen))
     }
 
     /// Includes everything `other` includes. O(r).
     pub fn join(&mut self, other: &Version) {
-        other.iter().for_each(|(id, seen)| self.raise(id, seen));
+        self.seen
+            .join(&other.seen, |mine, theirs| *mine = (*mine).max(*theirs));
     }
 
     /// What both versions include.
@@ -93,7 +94,7 @@ impl Version {
         if seen == 0 {
             return;
         }
-        let mine = self.seen.entry(replica).or_insert(seen);
+        let mine = self.seen.entry(replica);
         *mine = seen.max(*mine);
     }
 
@@ -129,6 +130,6 @@ impl PartialOrd for Version {
 
 impl fmt::Debug for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(&self.seen).finish()
+        f.debug_map().entries(self.seen.iter()).finish()
     }
 }

@@ -16,7 +16,8 @@ impl Encoder {
     pub(crate) fn new(table: Vec<ReplicaId>) -> Encoder {
         debug_assert!(table.is_sorted());
         Encoder {
-            out: Vec::new(),
+            // Most pieces are short.
+            out: Vec::with_capacity(128),
             table,
         }
     }
@@ -50,16 +51,18 @@ impl Encoder {
     pub fn nested(&mut self, body: impl FnOnce(&mut Encoder)) {
         let start = self.out.len();
         body(self);
-        let mut prefix = Vec::with_capacity(5);
-        varint(&mut prefix, (self.out.len() - start) as u64);
-        self.out.splice(start..start, prefix);
+        let end = self.out.len();
+        self.varint((end - start) as u64);
+        let prefix = self.out.len() - end;
+        self.out[start..].rotate_right(prefix);
     }
 
     /// Writes the table of replicas.
     pub(crate) fn table(&mut self) {
         self.varint(self.table.len() as u64);
-        let ids = self.table.iter().flat_map(|id| id.to_bytes());
-        self.out.extend(ids);
+        for id in &self.table {
+            self.out.extend_from_slice(&id.to_bytes());
+        }
     }
 
     /// Writes a replica as its index in the table.

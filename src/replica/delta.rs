@@ -1,11 +1,10 @@
 //! What replicas send each other.
 
-use alloc::collections::BTreeMap;
 use core::fmt;
 
 use super::ledger::Records;
 use super::seal::SealSpan;
-use crate::clock::{Dot, Dots, Names, ReplicaId, Version};
+use crate::clock::{ByReplica, Dot, Dots, Names, ReplicaId, Version};
 use crate::kernel::{Fault, Kills, MergeError, Part, Replicated};
 
 /// Some updates: one, a group of several, or the answer to a peer's version.
@@ -25,7 +24,7 @@ pub struct Delta<S: Replicated> {
     /// Needed first, together with the predecessors of the claimed ranges.
     pub(crate) after: Dots,
     pub(crate) heads: Dots,
-    pub(crate) seals: BTreeMap<ReplicaId, SealSpan>,
+    pub(crate) seals: ByReplica<SealSpan>,
     pub(crate) part: S::Part,
     pub(crate) kills: Kills,
     pub(crate) ledger: Records,
@@ -39,7 +38,7 @@ impl<S: Replicated> Delta<S> {
             claims: Dots::new(),
             after: Dots::new(),
             heads: Dots::new(),
-            seals: BTreeMap::new(),
+            seals: ByReplica::new(),
             part: S::Part::default(),
             kills: Kills::default(),
             ledger: Records::default(),
@@ -194,10 +193,10 @@ impl<S: Replicated> Delta<S> {
             && records.all().is_some_and(recorded)
     }
 
-    fn union_seals(&self, other: &Delta<S>) -> Result<BTreeMap<ReplicaId, SealSpan>, MergeError> {
+    fn union_seals(&self, other: &Delta<S>) -> Result<ByReplica<SealSpan>, MergeError> {
         let mut seals = self.seals.clone();
-        for (&id, theirs) in &other.seals {
-            let Some(mine) = seals.get_mut(&id) else {
+        for (id, theirs) in other.seals.iter() {
+            let Some(mine) = seals.get_mut(id) else {
                 seals.insert(id, *theirs);
                 continue;
             };
@@ -245,7 +244,7 @@ impl<S: Replicated> Delta<S> {
         let mut kills = self.kills.clone();
         kills.all_of.union_with(&had);
         kills.except.union_with(&live);
-        let span = |(&id, seals): (&ReplicaId, &SealSpan)| {
+        let span = |(id, seals): (ReplicaId, &SealSpan)| {
             claims.of(id)?;
             let before = if had.of(id).is_some() {
                 None

@@ -18,7 +18,7 @@ pub(crate) const FIRST: u64 = 0;
 
 /// The seal after the update `dot`, which follows `before` and has seen `after`.
 pub(crate) fn next<P: Part>(before: u64, dot: Dot, after: &Dots, part: &P, killed: &Names) -> u64 {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(128);
     bytes.extend_from_slice(&before.to_le_bytes());
     bytes.extend_from_slice(&dot.counter.to_le_bytes());
     // Twins that differ in what they had seen would have other heads, so other bytes.

@@ -1,6 +1,5 @@
 //! A value under one version, without identity.
 
-use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
@@ -11,7 +10,7 @@ use super::ledger::{Ledger, Records};
 use super::seal::{self, SealSpan};
 use super::waiting::Waiting;
 use super::{Delta, Digest, WaitingLimits};
-use crate::clock::{Dot, Dots, Names, Ranges, ReplicaId, Version};
+use crate::clock::{ByReplica, Dot, Dots, Names, Ranges, ReplicaId, Version};
 use crate::kernel::{Fault, Kills, MergeError, Part, Place, Replicated};
 
 /// What became of a delta.
@@ -52,7 +51,7 @@ pub(crate) struct Core<S> {
     pub(crate) value: S,
     pub(crate) version: Version,
     pub(crate) heads: Dots,
-    pub(crate) seals: BTreeMap<ReplicaId, u64>,
+    pub(crate) seals: ByReplica<u64>,
     pub(crate) ledger: Ledger,
 }
 
@@ -67,7 +66,7 @@ impl<S: Replicated> State<S> {
                 value: S::empty(Place::Kept),
                 version: Version::new(),
                 heads: Dots::new(),
-                seals: BTreeMap::new(),
+                seals: ByReplica::new(),
                 ledger: Ledger::default(),
             }),
             waiting: Waiting::default(),
@@ -252,7 +251,7 @@ impl<S: Replicated> State<S> {
 
     /// R39 a and d: what is known of a replica's updates must have the same content.
     fn check_seals(&self, delta: &Delta<S>) -> Result<(), MergeError> {
-        for (&id, span) in &delta.seals {
+        for (id, span) in delta.seals.iter() {
             let Some(runs) = delta.claims.of(id) else {
                 continue;
             };
@@ -274,7 +273,7 @@ impl<S: Replicated> State<S> {
             return Some(seal::FIRST);
         }
         if counter == self.core.version.get(id) {
-            return self.core.seals.get(&id).copied();
+            return self.core.seals.get(id).copied();
         }
         self.core.ledger.seal(Dot::new(id, counter))
     }
@@ -293,7 +292,7 @@ impl<S: Replicated> State<S> {
 
         core.take_heads(&delta.heads, &delta.covers());
         core.version.include(&delta.claims);
-        for (&id, span) in &delta.seals {
+        for (id, span) in delta.seals.iter() {
             if new.of(id).is_some() {
                 core.note_seal(id, span.after);
             }
@@ -394,7 +393,7 @@ impl<S: Replicated> State<S> {
         core.take_heads(&other.core.heads, &Dots::from(&other.core.version));
         core.version.join(&other.core.version);
         for id in new.replicas() {
-            if let Some(seal) = other.core.seals.get(&id) {
+            if let Some(seal) = other.core.seals.get(id) {
                 core.note_seal(id, *seal);
             }
         }
@@ -486,7 +485,7 @@ impl<S: Replicated> State<S> {
         let ledger = self.core.ledger.records.restrict(&claims).readable();
         let kills = exact_kills(&ledger, &claims).unwrap_or_else(|| self.fallback(&after));
         let span = |id: ReplicaId| {
-            let after = self.core.seals.get(&id).copied().unwrap_or(seal::FIRST);
+            let after = self.core.seals.get(id).copied().unwrap_or(seal::FIRST);
             (
                 id,
                 SealSpan {
@@ -527,7 +526,7 @@ impl<S: Replicated> State<S> {
         if part.is_empty() && killed.is_empty() {
             return None;
         }
-        let before = core.seals.get(&dot.replica).copied().unwrap_or(seal::FIRST);
+        let before = core.seals.get(dot.replica).copied().unwrap_or(seal::FIRST);
         let mut seen = core::mem::replace(&mut core.heads, Dots::from(dot));
         if dot.counter > 1 {
             seen = seen.difference(&Dots::from(Dot::new(dot.replica, dot.counter - 1)));
@@ -542,7 +541,7 @@ impl<S: Replicated> State<S> {
             claims: Dots::from(dot),
             after: seen,
             heads: Dots::from(dot),
-            seals: BTreeMap::from([(
+            seals: ByReplica::from_iter([(
                 dot.replica,
                 SealSpan {
                     before: Some(before),

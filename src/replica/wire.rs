@@ -298,7 +298,7 @@ impl<S: Replicated> Delta<S> {
         let Some(dot) = self.claims.iter().next().filter(|_| self.original) else {
             return;
         };
-        if let Some(span) = self.seals.get_mut(&dot.replica) {
+        if let Some(span) = self.seals.get_mut(dot.replica) {
             let before = span.before.unwrap_or(seal::FIRST);
             span.after = seal::next(before, dot, &self.after, &self.part, &self.kills.also);
         }

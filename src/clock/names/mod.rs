@@ -3,10 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::by_replica::ByReplica;
 use super::{Dot, Dots, EntryId, Ranges, ReplicaId};
 
 /// A set of entries: per replica, blocks of consecutive updates that contribute the same indices.
@@ -17,7 +17,7 @@ use super::{Dot, Dots, EntryId, Ranges, ReplicaId};
 #[derive(Clone, PartialEq, Eq, Default, Hash)]
 pub struct Names {
     // No replica maps to an empty list.
-    blocks: BTreeMap<ReplicaId, Vec<Block>>,
+    blocks: ByReplica<Vec<Block>>,
 }
 
 /// The updates `first..=last`, each with the same entries.
@@ -110,7 +110,7 @@ impl Names {
     /// The empty set.
     pub const fn new() -> Names {
         Names {
-            blocks: BTreeMap::new(),
+            blocks: ByReplica::new(),
         }
     }
 
@@ -126,16 +126,13 @@ impl Names {
                 .saturating_add(1)
                 .saturating_mul(b.indices.len())
         };
-        self.blocks
-            .values()
-            .flatten()
-            .map(size)
-            .fold(0, u64::saturating_add)
+        let blocks = self.blocks.values().flatten();
+        blocks.map(size).fold(0, u64::saturating_add)
     }
 
     /// Whether `entry` is in the set. O(log blocks).
     pub fn contains(&self, entry: EntryId) -> bool {
-        let Some(blocks) = self.blocks.get(&entry.dot.replica) else {
+        let Some(blocks) = self.blocks.get(entry.dot.replica) else {
             return false;
         };
         let at = blocks.partition_point(|block| block.last < entry.dot.counter);
@@ -155,7 +152,7 @@ impl Names {
 
     /// Adds `entry`, which must not lie before the last one of its replica. Amortised O(log r).
     pub(crate) fn push(&mut self, entry: EntryId) {
-        let blocks = self.blocks.entry(entry.dot.replica).or_default();
+        let blocks = self.blocks.entry(entry.dot.replica);
         let counter = entry.dot.counter;
         match blocks.last_mut() {
             Some(last) if last.first == counter => last.indices.insert(entry.index),
@@ -224,7 +221,7 @@ impl Names {
     }
 
     fn add_block(&mut self, replica: ReplicaId, block: Block) {
-        let blocks = self.blocks.entry(replica).or_default();
+        let blocks = self.blocks.entry(replica);
         if blocks.last().is_none_or(|last| last.last < block.first) {
             blocks.push(block);
             coalesce_tail(blocks);
@@ -252,7 +249,7 @@ impl Names {
 
     /// Appends a decoded block; `false` if it is empty, out of order or not canonical.
     pub(crate) fn push_block(&mut self, replica: ReplicaId, block: Block) -> bool {
-        let blocks = self.blocks.entry(replica).or_default();
+        let blocks = self.blocks.entry(replica);
         let fits = match blocks.last() {
             Some(last) => {
                 let touches = last.last.checked_add(1) == Some(block.first);
@@ -268,16 +265,16 @@ impl Names {
     pub(crate) fn by_replica(&self) -> impl Iterator<Item = (ReplicaId, &[Block])> {
         self.blocks
             .iter()
-            .map(|(&id, blocks)| (id, blocks.as_slice()))
+            .map(|(id, blocks)| (id, blocks.as_slice()))
     }
 
     pub(crate) fn replicas(&self) -> impl Iterator<Item = ReplicaId> + '_ {
-        self.blocks.keys().copied()
+        self.blocks.iter().map(|(id, _)| id)
     }
 
     /// Every entry, ascending by update. The caller bounds the number.
     pub fn iter(&self) -> impl Iterator<Item = EntryId> + '_ {
-        self.blocks.iter().flat_map(|(&replica, blocks)| {
+        self.blocks.iter().flat_map(|(replica, blocks)| {
             blocks.iter().flat_map(move |block| {
                 (block.first..=block.last).flat_map(move |counter| {
                     let dot = Dot { replica, counter };
@@ -293,7 +290,7 @@ impl Names {
     /// The updates that created these entries.
     pub fn dots(&self) -> Dots {
         let mut dots = Dots::new();
-        for (&id, blocks) in &self.blocks {
+        for (id, blocks) in self.blocks.iter() {
             let mut runs = Ranges::default();
             blocks
                 .iter()
@@ -311,12 +308,9 @@ impl Names {
     }
 
     pub(crate) fn union_with(&mut self, other: &Names) {
-        for (&id, theirs) in &other.blocks {
-            match self.blocks.get_mut(&id) {
-                Some(mine) => *mine = combine(mine, theirs, Ranges::union),
-                None => drop(self.blocks.insert(id, theirs.clone())),
-            }
-        }
+        self.blocks.join(&other.blocks, |mine, theirs| {
+            *mine = combine(mine, theirs, Ranges::union);
+        });
     }
 
     /// This set without `other`. O(blocks).
@@ -349,7 +343,7 @@ impl Names {
 
     /// What [`restrict`](Names::restrict) to `dots`, or to all but these, weighs at most.
     pub(crate) fn weight_cut(&self, dots: &Dots) -> u64 {
-        let parts = self.blocks.iter().filter_map(|(&id, blocks)| {
+        let parts = self.blocks.iter().filter_map(|(id, blocks)| {
             let parts = pieces(blocks, dots.of(id)?);
             Some(parts.map(|(_, _, indices)| 2 * indices.weight()))
         });
@@ -393,8 +387,8 @@ impl Names {
     /// Whether `other` holds every entry whose update is not in `dots`. O(blocks + ranges).
     pub(crate) fn is_subset_beyond(&self, dots: &Dots, other: &Names) -> bool {
         let rest = self.dots().difference(dots);
-        self.blocks.iter().all(|(&id, mine)| {
-            let theirs = other.blocks.get(&id).map_or(&[][..], Vec::as_slice);
+        self.blocks.iter().all(|(id, mine)| {
+            let theirs = other.blocks.get(id).map_or(&[][..], Vec::as_slice);
             let Some(runs) = rest.of(id) else {
                 return true;
             };
@@ -404,8 +398,8 @@ impl Names {
 
     fn zip(&self, other: &Names, op: Op) -> Names {
         let mut out = Names::new();
-        for (&id, mine) in &self.blocks {
-            let theirs = other.blocks.get(&id).map_or(&[][..], Vec::as_slice);
+        for (id, mine) in self.blocks.iter() {
+            let theirs = other.blocks.get(id).map_or(&[][..], Vec::as_slice);
             out.put(id, combine(mine, theirs, op));
         }
         out
@@ -420,7 +414,7 @@ impl Names {
     /// The entries whose update is in `dots`.
     pub fn restrict(&self, dots: &Dots) -> Names {
         let mut out = Names::new();
-        for (&id, blocks) in &self.blocks {
+        for (id, blocks) in self.blocks.iter() {
             if let Some(runs) = dots.of(id) {
                 out.put(id, restrict(blocks, runs));
             }
@@ -587,7 +581,7 @@ impl FromIterator<EntryId> for Names {
 impl fmt::Debug for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut set = f.debug_set();
-        for (id, blocks) in &self.blocks {
+        for (id, blocks) in self.blocks.iter() {
             for block in blocks {
                 let indices: Vec<u32> = block.indices.iter().take(8).collect();
                 set.entry(&format_args!(
