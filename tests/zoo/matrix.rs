@@ -228,7 +228,10 @@ fn curve(entry: &Entry) -> Vec<Option<u64>> {
 #[ignore = "minutes"]
 fn detection_curve() {
     let mut entries = all();
-    entries.retain(|entry| matches!(entry.kind, Kind::Mutant | Kind::Hard));
+    for hard in entries.iter().filter(|entry| entry.kind == Kind::Hard) {
+        println!("hard: {}, {}", hard.id, hard.fault);
+    }
+    entries.retain(|entry| entry.kind == Kind::Mutant);
     // For a look at some of them only.
     if let Ok(only) = std::env::var("COMMUTE_LONG_ONLY") {
         entries.retain(|entry| only.split(',').any(|id| id == entry.id));
