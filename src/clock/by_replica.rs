@@ -252,7 +252,9 @@ mod tests {
                     _ => map.remove(id(n)),
                 }
             }
-            assert!(map == small && small == map && map.len() == count / 5 + 1);
+            assert_eq!(map, small);
+            assert_eq!(small, map);
+            assert_eq!(map.len(), count / 5 + 1);
             let hash = |map: &ByReplica<usize>| {
                 let mut state = std::hash::DefaultHasher::new();
                 map.hash(&mut state);
