@@ -15,8 +15,9 @@ use super::{Cargo, Checked, Node, Via, World, broken};
 const SAMPLES_MAX: usize = 8;
 
 impl World {
-    /// The laws about `x`, the state of replica `at`, and two other states of this execution.
-    pub(super) fn check_several(&mut self, at: usize, x: &Rc<Node>) -> Checked {
+    /// The laws about `x`, the state of replica `at`, if it is `new`, and about it and two other
+    /// states of this execution.
+    pub(super) fn check_several(&mut self, at: usize, x: &Rc<Node>, new: bool) -> Checked {
         if self.can.state.is_none() {
             return Ok(());
         }
@@ -26,6 +27,10 @@ impl World {
         };
         if !asker.waiting.is_empty() {
             self.check_asking(at, asker, x)?;
+        }
+        if new {
+            let result = self.check_alone(at, x);
+            self.named(result, at, [x, x, x])?;
         }
         if self.effort.every <= 1 {
             self.check_present(at, x)?;
@@ -47,6 +52,11 @@ impl World {
         let others = others.filter(|(place, node)| *place != at && !node.down);
         let others = others.filter_map(|(place, node)| Some((place, self.without_waiting(node)?)));
         let others: Vec<(usize, Rc<Node>)> = others.collect();
+        if let [(place, y), (other, z)] = &others[..] {
+            let new = [self.is_new(&[at, *place]), self.is_new(&[at, *other])];
+            let result = self.check_all_three(at, [x, y, z], new);
+            return self.named(result, at, [x, y, z]);
+        }
         for (number, (place, y)) in others.iter().enumerate() {
             let (_, z) = &others[(number + 1) % others.len()];
             let new = self.is_new(&[at, *place]);
@@ -188,6 +198,45 @@ impl World {
         z: &Rc<Node>,
         new: bool,
     ) -> Checked {
+        self.check_joins(at, [x, y, z], new)?;
+        self.check_beside(at, x, y, z)
+    }
+
+    /// The same for three that are all there are: `x` with the others in both orders.
+    fn check_all_three(
+        &mut self,
+        at: usize,
+        [x, y, z]: [&Rc<Node>; 3],
+        [new_y, new_z]: [bool; 2],
+    ) -> Checked {
+        let all = self.check_joins(at, [x, y, z], new_y)?;
+        let xz = self.joined(at, &x.subject, &z.subject)?;
+        if new_z {
+            self.check_two(at, x, z, &xz)?;
+        }
+        let other = self.joined(at, &xz, &y.subject)?;
+        self.must_be(Law::J2, at, &other, &all, "(x, z), y and (x, y), z")?;
+        if x.seen.union(&z.seen).is_subset(&y.seen) {
+            self.must_be(
+                Law::J7,
+                at,
+                &other,
+                &y.subject,
+                "y has seen all that x and z have",
+            )?;
+        }
+        self.check_beside(at, x, y, z)?;
+        self.check_beside(at, x, z, y)
+    }
+
+    /// The join of all three, which must not hang on the order; and the laws about `x` and `y`, if
+    /// they are new together.
+    fn check_joins(
+        &mut self,
+        at: usize,
+        [x, y, z]: [&Rc<Node>; 3],
+        new: bool,
+    ) -> Checked<DynSubject> {
         let (a, b, c) = (&x.subject, &y.subject, &z.subject);
         let xy = self.joined(at, a, b)?;
         if new {
@@ -209,34 +258,40 @@ impl World {
                 .for_each(|other| via.add(other));
             self.check_made(Law::S2, at, &left, &both.union(&z.seen), via)?;
         }
-        if self.wants(Law::J8) && !self.collected && self.same(a, b) {
+        Ok(left)
+    }
+
+    /// What equal states, and third parties, make of the join of `x` and `y`.
+    fn check_beside(&mut self, at: usize, x: &Node, y: &Node, z: &Node) -> Checked {
+        if self.wants(Law::J8) && !self.collected && self.same(&x.subject, &y.subject) {
             self.check_equal_states(at, x, y, z)?;
         }
         self.check_third_party(at, x, y, z)
     }
 
-    /// The laws about `x` and `y`, and about `x` alone.
+    /// The laws about `x` alone.
+    fn check_alone(&self, at: usize, x: &Node) -> Checked {
+        let a = &x.subject;
+        let xx = self.joined(at, a, a)?;
+        self.must_be(Law::J3, at, &xx, a, "x joined with itself, and x")?;
+        if !self.wants(Law::J4) {
+            return Ok(());
+        }
+        let empty = (self.can.make)(x.id);
+        let with_empty = self.joined(at, a, &empty)?;
+        let why = "x joined with an empty replica, and x";
+        self.must_be(Law::J4, at, &with_empty, a, why)
+    }
+
+    /// The laws about `x` and `y`.
     fn check_two(&mut self, at: usize, x: &Rc<Node>, y: &Rc<Node>, xy: &DynSubject) -> Checked {
         let (a, b) = (&x.subject, &y.subject);
         let yx = self.joined(at, b, a)?;
         self.must_be(Law::J1, at, xy, &yx, "x joined with y, and y joined with x")?;
-        let xx = self.joined(at, a, a)?;
-        self.must_be(Law::J3, at, &xx, a, "x joined with itself, and x")?;
         let again = self.joined(at, xy, b)?;
         self.must_be(Law::J5, at, &again, xy, "x joined with y twice, and once")?;
         let grown = self.joined(at, a, xy)?;
         self.must_be(Law::J6, at, &grown, xy, "x is not within x joined with y")?;
-        if self.wants(Law::J4) {
-            let empty = (self.can.make)(x.id);
-            let x_empty = self.joined(at, a, &empty)?;
-            self.must_be(
-                Law::J4,
-                at,
-                &x_empty,
-                a,
-                "x joined with an empty replica, and x",
-            )?;
-        }
         let mut via = x.via;
         via.add(y.via);
         via.add(Via::STATE);

@@ -21,14 +21,15 @@ impl World {
         }
         beat();
         let node = Rc::clone(&self.nodes[at]);
-        if self.is_new(&[at]) {
+        let new = self.is_new(&[at]);
+        if new {
             self.check_one(at, &node, verb)?;
         }
         if !self.effort.history {
             self.check_others(at, &node)?;
         }
         match self.costly() {
-            true => self.check_several(at, &node),
+            true => self.check_several(at, &node, new),
             false => Ok(()),
         }
     }
