@@ -28,10 +28,6 @@ impl World {
         if !asker.waiting.is_empty() {
             self.check_asking(at, asker, x)?;
         }
-        if new {
-            let result = self.check_alone(at, x);
-            self.named(result, at, [x, x, x])?;
-        }
         if self.effort.every <= 1 {
             self.check_present(at, x)?;
         }
@@ -43,7 +39,10 @@ impl World {
             }
             self.sample(x);
         }
-        Ok(())
+        match new {
+            true => self.named(self.check_alone(at, x), at, [x, x, x]),
+            false => Ok(()),
+        }
     }
 
     /// The same laws for the states that exist now.
