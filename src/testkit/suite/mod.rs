@@ -41,25 +41,25 @@ impl<T: Subject> Suite<T> {
 
     /// The seed of the random schedules; 1 by default.
     pub fn seed(mut self, seed: u64) -> Self {
-        self.plan.seed = seed;
+        self.plan.random.seed = seed;
         self
     }
 
     /// How many random schedules there are; 500 by default.
     pub fn schedules(mut self, schedules: u64) -> Self {
-        self.plan.schedules = schedules;
+        self.plan.random.schedules = schedules;
         self
     }
 
     /// How many steps a random schedule has; up to 40 by default.
     pub fn steps(mut self, steps: usize) -> Self {
-        self.plan.steps = steps;
+        self.plan.random.steps = steps;
         self
     }
 
     /// How many replicas a random schedule has; 3 by default.
     pub fn replicas(mut self, replicas: u32) -> Self {
-        self.plan.replicas = replicas;
+        self.plan.random.replicas = replicas;
         self
     }
 
@@ -74,7 +74,7 @@ impl<T: Subject> Suite<T> {
 
     /// Which kinds of steps the random schedules have; all by default.
     pub fn faults(mut self, faults: Faults) -> Self {
-        self.plan.faults = faults;
+        self.plan.random.faults = faults;
         self
     }
 

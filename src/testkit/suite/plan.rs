@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::super::coverage::Mark;
 use super::super::environment::Environment;
-use super::super::faults::Faults;
 use super::super::golden::{Golden, write_golden};
 use super::super::law::{Law, Laws};
 use super::super::opportunities::Opportunities;
@@ -28,11 +27,8 @@ pub(super) struct Plan {
     name: &'static str,
     package: PathBuf,
     can: Table,
-    pub faults: Faults,
-    pub seed: u64,
-    pub schedules: u64,
-    pub steps: usize,
-    pub replicas: u32,
+    /// Its random schedules, but for what the environment asks.
+    pub random: random::Plan,
     pub states: usize,
     pub depth: usize,
     asked: Environment,
@@ -44,11 +40,10 @@ impl Plan {
             name,
             package,
             can,
-            faults: Faults::all(),
-            seed: 1,
-            schedules: 500,
-            steps: 40,
-            replicas: 3,
+            random: random::Plan {
+                schedules: 500,
+                ..random::Plan::new()
+            },
             states: 20_000,
             depth: 3,
             asked: Environment::new(),
@@ -105,14 +100,13 @@ impl Plan {
     }
 
     fn random(&self) -> random::Plan {
+        let plan = self.random;
         random::Plan {
-            seed: self.asked.seed.unwrap_or(self.seed),
-            faults: self.faults,
-            replicas: self.replicas,
-            schedules: self.asked.schedules.unwrap_or(self.schedules),
-            steps: self.asked.steps.unwrap_or(self.steps),
+            seed: self.asked.seed.unwrap_or(plan.seed),
+            schedules: self.asked.schedules.unwrap_or(plan.schedules),
+            steps: self.asked.steps.unwrap_or(plan.steps),
             time_max: self.asked.time,
-            ..random::Plan::new()
+            ..plan
         }
     }
 
@@ -145,7 +139,7 @@ impl Plan {
         let random = self.random();
         let mut opportunities = Opportunities::new();
         (0..report.schedules()).for_each(|at| opportunities.count(&random.schedule(&self.can, at)));
-        let possible = self.faults.within(&self.can);
+        let possible = self.random.faults.within(&self.can);
         let required = Verb::ALL.iter().filter(|verb| {
             possible.has(**verb) && opportunities.suffice(**verb) && !optional.contains(verb)
         });
