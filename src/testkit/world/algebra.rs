@@ -6,9 +6,9 @@ use std::rc::Rc;
 use super::super::erased::DynSubject;
 use super::super::events::Events;
 use super::super::law::Law;
-use super::super::pulse::beat;
 use super::super::subject::{Applied, Gaps};
 use super::super::table::DeltaTable;
+use super::joins::{Made, Operand};
 use super::{Cargo, Checked, Node, Via, World, broken};
 
 /// Samples kept for the laws about several states.
@@ -77,9 +77,9 @@ impl World {
         };
         let answer = (table.since)(&other.subject, &*(table.seen)(&asker.subject));
         let answered = self.absorbed(at, Law::D2, &quiet.subject, &*answer)?;
-        let joined = self.joined(at, &quiet.subject, &other.subject)?;
+        let joined = self.joined(at, self.state(quiet), self.state(&other))?;
         let why = "x asks, drops what waits, and takes the answer; and x joined with the other one";
-        self.must_be(Law::D2, at, &answered, &joined, why)
+        self.must_be(Law::D2, at, Operand::Bare(&answered), joined.get(), why)
     }
 
     /// The same replica with nothing waiting, which a merge would wake; `None` if the type has no
@@ -140,29 +140,18 @@ impl World {
         }
     }
 
-    /// `x` merged with `y`.
-    fn joined(&self, at: usize, x: &DynSubject, y: &DynSubject) -> Checked<DynSubject> {
-        beat();
-        let mut joined = x.fork_as(Self::observer());
-        if let Some(table) = self.can.state {
-            (table.merge)(&mut joined, y).map_err(|error| {
-                broken(Law::O3, Some(at), format!("refused: {}", error.0), "merged")
-            })?;
-        }
-        Ok(joined)
-    }
-
     fn must_be(
         &self,
         law: Law,
         at: usize,
-        got: &DynSubject,
-        expected: &DynSubject,
+        got: Operand<'_>,
+        expected: Operand<'_>,
         why: &str,
     ) -> Checked {
-        if !self.wants(law) || self.alike(got, expected) {
+        if !self.wants(law) || self.are_alike(got, expected) {
             return Ok(());
         }
+        let (got, expected) = (got.subject(), expected.subject());
         let mut wrong = broken(law, Some(at), format!("{got:?}"), format!("{expected:?}"));
         wrong.why = why.into();
         Err(wrong)
@@ -209,20 +198,16 @@ impl World {
         [new_y, new_z]: [bool; 2],
     ) -> Checked {
         let all = self.check_joins(at, [x, y, z], new_y)?;
-        let xz = self.joined(at, &x.subject, &z.subject)?;
+        let xz = self.joined(at, self.state(x), self.state(z))?;
         if new_z {
-            self.check_two(at, x, z, &xz)?;
+            self.check_two(at, x, z, xz.get())?;
         }
-        let other = self.joined(at, &xz, &y.subject)?;
-        self.must_be(Law::J2, at, &other, &all, "(x, z), y and (x, y), z")?;
+        let other = self.joined(at, xz.get(), self.state(y))?;
+        let why = "(x, z), y and (x, y), z";
+        self.must_be(Law::J2, at, other.get(), all.get(), why)?;
         if x.seen.union(&z.seen).is_subset(&y.seen) {
-            self.must_be(
-                Law::J7,
-                at,
-                &other,
-                &y.subject,
-                "y has seen all that x and z have",
-            )?;
+            let why = "y has seen all that x and z have";
+            self.must_be(Law::J7, at, other.get(), self.state(y), why)?;
         }
         self.check_beside(at, x, y, z)?;
         self.check_beside(at, x, z, y)
@@ -230,34 +215,43 @@ impl World {
 
     /// The join of all three, which must not hang on the order; and the laws about `x` and `y`, if
     /// they are new together.
-    fn check_joins(
-        &mut self,
-        at: usize,
-        [x, y, z]: [&Rc<Node>; 3],
-        new: bool,
-    ) -> Checked<DynSubject> {
-        let (a, b, c) = (&x.subject, &y.subject, &z.subject);
+    fn check_joins(&mut self, at: usize, [x, y, z]: [&Rc<Node>; 3], new: bool) -> Checked<Made> {
+        let (a, b, c) = (self.state(x), self.state(y), self.state(z));
         let xy = self.joined(at, a, b)?;
         if new {
-            self.check_two(at, x, y, &xy)?;
+            self.check_two(at, x, y, xy.get())?;
         }
-        let left = self.joined(at, &xy, c)?;
+        let left = self.joined(at, xy.get(), c)?;
         let yz = self.joined(at, b, c)?;
-        let right = self.joined(at, a, &yz)?;
-        self.must_be(Law::J2, at, &left, &right, "(x, y), z and x, (y, z)")?;
+        let right = self.joined(at, a, yz.get())?;
+        let why = "(x, y), z and x, (y, z)";
+        self.must_be(Law::J2, at, left.get(), right.get(), why)?;
         let both = x.seen.union(&y.seen);
         if both.is_subset(&z.seen) {
-            self.must_be(Law::J7, at, &left, c, "z has seen all that x and y have")?;
+            let why = "z has seen all that x and y have";
+            self.must_be(Law::J7, at, left.get(), c, why)?;
         }
         // Where each system is seen once, this stands for its end.
-        if !self.effort.history && self.wants(Law::S2) {
-            let mut via = x.via;
-            [y.via, z.via, Via::STATE]
-                .into_iter()
-                .for_each(|other| via.add(other));
-            self.check_made(Law::S2, at, &left, &both.union(&z.seen), via)?;
+        if !self.effort.history {
+            self.check_meaning(at, left.get(), &[x, y, z])?;
         }
         Ok(left)
+    }
+
+    /// A join is what the operations that its states have seen mean.
+    fn check_meaning(&mut self, at: usize, join: Operand<'_>, of: &[&Node]) -> Checked {
+        if !self.wants(Law::S2) {
+            return Ok(());
+        }
+        let (mut seen, mut via) = (Events::default(), Via::STATE);
+        for node in of {
+            seen.add_all(&node.seen);
+            via.add(node.via);
+        }
+        match self.is_new_meaning(join, &seen) {
+            true => self.check_made(Law::S2, at, join.subject(), &seen, via),
+            false => Ok(()),
+        }
     }
 
     /// What equal states, and third parties, make of the join of `x` and `y`.
@@ -270,33 +264,31 @@ impl World {
 
     /// The laws about `x` alone.
     fn check_alone(&self, at: usize, x: &Node) -> Checked {
-        let a = &x.subject;
+        let a = self.state(x);
         let xx = self.joined(at, a, a)?;
-        self.must_be(Law::J3, at, &xx, a, "x joined with itself, and x")?;
+        self.must_be(Law::J3, at, xx.get(), a, "x joined with itself, and x")?;
         if !self.wants(Law::J4) {
             return Ok(());
         }
         let empty = (self.can.make)(x.id);
-        let with_empty = self.joined(at, a, &empty)?;
+        let with_empty = self.joined(at, a, Operand::Bare(&empty))?;
         let why = "x joined with an empty replica, and x";
-        self.must_be(Law::J4, at, &with_empty, a, why)
+        self.must_be(Law::J4, at, with_empty.get(), a, why)
     }
 
     /// The laws about `x` and `y`.
-    fn check_two(&mut self, at: usize, x: &Rc<Node>, y: &Rc<Node>, xy: &DynSubject) -> Checked {
-        let (a, b) = (&x.subject, &y.subject);
+    fn check_two(&mut self, at: usize, x: &Rc<Node>, y: &Rc<Node>, xy: Operand<'_>) -> Checked {
+        let (a, b) = (self.state(x), self.state(y));
         let yx = self.joined(at, b, a)?;
-        self.must_be(Law::J1, at, xy, &yx, "x joined with y, and y joined with x")?;
+        let why = "x joined with y, and y joined with x";
+        self.must_be(Law::J1, at, xy, yx.get(), why)?;
         let again = self.joined(at, xy, b)?;
-        self.must_be(Law::J5, at, &again, xy, "x joined with y twice, and once")?;
+        let why = "x joined with y twice, and once";
+        self.must_be(Law::J5, at, again.get(), xy, why)?;
         let grown = self.joined(at, a, xy)?;
-        self.must_be(Law::J6, at, &grown, xy, "x is not within x joined with y")?;
-        let mut via = x.via;
-        via.add(y.via);
-        via.add(Via::STATE);
-        if self.wants(Law::S2) {
-            self.check_made(Law::S2, at, xy, &x.seen.union(&y.seen), via)?;
-        }
+        let why = "x is not within x joined with y";
+        self.must_be(Law::J6, at, grown.get(), xy, why)?;
+        self.check_meaning(at, xy, &[x, y])?;
         self.check_answers(at, x, y)
     }
 
@@ -309,17 +301,13 @@ impl World {
             wrong.why = "these states count as equal".into();
             return Err(wrong);
         }
+        let z = self.state(z);
         let (xz, yz) = (
-            self.joined(at, a, &z.subject)?,
-            self.joined(at, b, &z.subject)?,
+            self.joined(at, self.state(x), z)?,
+            self.joined(at, self.state(y), z)?,
         );
-        self.must_be(
-            Law::J8,
-            at,
-            &xz,
-            &yz,
-            "equal states joined with the same third",
-        )
+        let why = "equal states joined with the same third";
+        self.must_be(Law::J8, at, xz.get(), yz.get(), why)
     }
 
     /// An answer is as good as the whole state.
@@ -329,24 +317,20 @@ impl World {
         };
         let (a, b) = (&x.subject, &y.subject);
         let answer = (table.since)(a, &*(table.seen)(b));
-        let xy = self.joined(at, b, a)?;
+        let xy = self.joined(at, self.state(y), self.state(x))?;
         let answered = self.absorbed(at, Law::D2, b, &*answer)?;
-        self.must_be(
-            Law::D2,
-            at,
-            &answered,
-            &xy,
-            "y after the answer of x, and y joined with x",
-        )?;
+        let why = "y after the answer of x, and y joined with x";
+        self.must_be(Law::D2, at, Operand::Bare(&answered), xy.get(), why)?;
         // Nothing for who has less than x is still an answer to who has as much as x.
         let sure = table.gaps != Gaps::Excluded || x.seen.is_subset(&y.seen);
         if self.wants(Law::D4) && sure {
             let nothing = (table.since)(a, &*(table.seen)(a));
             if let Ok(after) = self.absorbed(at, Law::D4, b, &*nothing) {
-                self.must_be(Law::D4, at, &after, b, "y after what x knows beyond itself")?;
+                let why = "y after what x knows beyond itself";
+                self.must_be(Law::D4, at, Operand::Bare(&after), self.state(y), why)?;
             }
         }
-        self.check_forgetful(at, x, y, &xy)
+        self.check_forgetful(at, x, y, xy.get())
     }
 
     /// The answer of `x` to `y` is right for `z` too, for whom it was not meant.
@@ -404,7 +388,13 @@ impl World {
                 self.absorbed(at, Law::N4, &z.subject, answer)?,
             );
             let why = "z after the answer of x to y less what z has, and after all of it";
-            self.must_be(Law::N4, at, &got, &expected, why)?;
+            self.must_be(
+                Law::N4,
+                at,
+                Operand::Bare(&got),
+                Operand::Bare(&expected),
+                why,
+            )?;
         }
         let mut early = y.subject.duplicate();
         match (table.absorb)(&mut early, &*cut) {
@@ -425,7 +415,7 @@ impl World {
     }
 
     /// The answer of one that has dropped its records of removals is as good.
-    fn check_forgetful(&mut self, at: usize, x: &Node, y: &Node, xy: &DynSubject) -> Checked {
+    fn check_forgetful(&mut self, at: usize, x: &Node, y: &Node, xy: Operand<'_>) -> Checked {
         let (Some(version), Some(delta)) = (self.can.version, self.can.delta) else {
             return Ok(());
         };
@@ -433,13 +423,8 @@ impl World {
         (version.drop_records)(&mut forgetful);
         let answer = (delta.since)(&forgetful, &*(delta.seen)(&y.subject));
         let answered = self.absorbed(at, Law::N4, &y.subject, &*answer)?;
-        self.must_be(
-            Law::N4,
-            at,
-            &answered,
-            xy,
-            "y answered by x without removal records",
-        )
+        let why = "y answered by x without removal records";
+        self.must_be(Law::N4, at, Operand::Bare(&answered), xy, why)
     }
 
     fn absorbed(
@@ -469,7 +454,7 @@ impl World {
     pub(super) fn check_operation(
         &mut self,
         at: usize,
-        before: &DynSubject,
+        before: Operand<'_>,
         costly: bool,
     ) -> Checked {
         if self.cloned || !self.nodes[at].waiting.is_empty() {
@@ -485,15 +470,17 @@ impl World {
                     .map_err(|what| broken(Law::D4, Some(at), what, "within its bound"))?;
             }
             if self.wants(Law::D1) {
-                let after = self.absorbed(at, Law::D1, before, &**delta)?;
+                let after = self.absorbed(at, Law::D1, before.subject(), &**delta)?;
                 let why = "the state before with the delta, and the state after";
-                self.must_be(Law::D1, at, &after, &node.subject, why)?;
+                let (got, expected) = (Operand::Bare(&after), self.state(&node));
+                self.must_be(Law::D1, at, got, expected, why)?;
             }
         }
         if costly && can.state.is_some() {
-            let grown = self.joined(at, before, &node.subject)?;
+            let after = self.state(&node);
+            let grown = self.joined(at, before, after)?;
             let why = "the state before joined with the state after the operation";
-            self.must_be(Law::J6, at, &grown, &node.subject, why)?;
+            self.must_be(Law::J6, at, grown.get(), after, why)?;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use super::super::events::{Event, Events};
 use super::super::law::Law;
 use super::super::step::Verb;
 use super::super::story::Deed;
+use super::joins::Operand;
 use super::perform::Changed;
 use super::{Checked, Node, REPLICAS_MAX, Saved, Via, World, broken};
 use crate::clock::{ReplicaId, Version};
@@ -265,7 +266,7 @@ impl World {
             .map(|table| (table.outbox)(&mut node.subject));
         let token = can.delta.map(|table| (table.seen)(before));
         self.carry_update(at, number, messages, token);
-        self.check_operation(at, &before.fork_as(Self::observer()), true)?;
+        self.check_operation(at, Operand::Bare(&before.fork_as(Self::observer())), true)?;
         Ok(format!("; makes {id}"))
     }
 

@@ -4,6 +4,7 @@ mod algebra;
 mod codec;
 mod deliver;
 mod faults;
+mod joins;
 mod laws;
 mod memo;
 mod parcel;
@@ -94,6 +95,7 @@ pub(crate) struct Node {
     pub via: Via,
     /// Its fingerprint, once it was asked for.
     print: Cell<Option<u128>>,
+    state_print: Cell<Option<u128>>,
 }
 
 /// What a replica stored.
@@ -116,6 +118,7 @@ impl Node {
             down: false,
             via: Via::default(),
             print: Cell::new(None),
+            state_print: Cell::new(None),
         }
     }
 
@@ -131,6 +134,7 @@ impl Node {
             down: self.down,
             via: self.via,
             print: Cell::new(None),
+            state_print: Cell::new(None),
         }
     }
 }
@@ -314,6 +318,7 @@ impl World {
         match Rc::get_mut(node) {
             Some(node) => {
                 node.print.set(None);
+                node.state_print.set(None);
                 node
             }
             None => unreachable!("a copy made just now is not shared"),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::coverage::Mark;
-use super::super::erased::{DynOp, DynSubject};
+use super::super::erased::DynOp;
 use super::super::events::{Event, Events};
 use super::super::fingerprint::Fingerprint;
 use super::super::law::Law;
@@ -12,7 +12,7 @@ use super::super::step::{Step, Verb};
 use super::super::story::Deed;
 use super::super::subject::{Delivery, Gaps, Outcome};
 use super::super::table::Erased;
-use super::{Cargo, Checked, Parcel, Traced, World, broken};
+use super::{Cargo, Checked, Node, Parcel, Traced, World, broken};
 
 /// The replica that a step may have changed.
 pub(crate) type Changed = usize;
@@ -77,7 +77,7 @@ impl World {
         }
         let costly = self.costly();
         let before = (costly || self.can.delta.is_some() && self.can.ops.is_none())
-            .then(|| self.nodes[at].subject.fork_as(Self::observer()));
+            .then(|| Rc::clone(&self.nodes[at]));
         let can = Rc::clone(&self.can);
         // Where messages carry operations, deltas of single ones are made at times.
         let delta = can.delta.filter(|_| costly || can.ops.is_none());
@@ -93,7 +93,7 @@ impl World {
         let told = format_if(self.story.is_some(), || format!("{op:?}"));
         if outcome != Outcome::Done {
             let sent = messages.map_or(0, |messages| messages.len());
-            return self.not_done(at, &told, &outcome, sent, before.as_ref());
+            return self.not_done(at, &told, &outcome, sent, before.as_deref());
         }
         if self.collected {
             self.mark(Mark::AfterCollection);
@@ -108,7 +108,7 @@ impl World {
         });
         self.carry_update(at, number, messages, token);
         if let Some(before) = before {
-            self.check_operation(at, &before, costly)?;
+            self.check_operation(at, self.state(&before), costly)?;
         }
         Ok(true)
     }
@@ -172,7 +172,7 @@ impl World {
         op: &str,
         outcome: &Outcome,
         sent: usize,
-        before: Option<&DynSubject>,
+        before: Option<&Node>,
     ) -> Checked<bool> {
         let (mark, why) = match outcome {
             Outcome::Refused(reason) => (Mark::Refused, format!("refused: {reason}")),
@@ -191,7 +191,7 @@ impl World {
         let Some(before) = before.filter(|_| self.wants(Law::R1)) else {
             return Ok(true);
         };
-        let after = &self.nodes[at].subject;
+        let (before, after) = (&before.subject, &self.nodes[at].subject);
         match self.same(before, after) && before.same_view(after) {
             true => Ok(true),
             false => Err(broken(

@@ -47,6 +47,6 @@ impl World {
             out.bytes(&saved.bytes);
             out.nested(self.log.print(&saved.seen));
         }
-        node.subject.fingerprint(out);
+        out.nested(node.state_print());
     }
 }
