@@ -6,6 +6,7 @@ use std::path::Path;
 use super::erased::DynSubject;
 use super::failure::{Broken, Failure};
 use super::law::Law;
+use super::plain_file::text_of;
 use super::run::guarded;
 use super::schedule::Schedule;
 use super::story::Story;
@@ -78,7 +79,7 @@ impl Golden {
         let mut golden = Golden::new();
         for file in files {
             let wrong = |what: &str| format!("{}: {what}", file.display());
-            let text = std::fs::read_to_string(&file).map_err(|e| wrong(&e.to_string()))?;
+            let text = text_of(&file).map_err(|error| wrong(&error))?;
             let line = |word: &str| text.lines().find_map(|line| line.strip_prefix(word));
             let view = line("view ").ok_or_else(|| wrong("no line `view`"))?;
             let bytes = line("bytes").and_then(unhex);

@@ -71,6 +71,7 @@ mod history_builder;
 mod law;
 mod name;
 mod opportunities;
+mod plain_file;
 mod pulse;
 mod random;
 mod regressions;

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::law::Law;
+use super::plain_file::text_of;
 use super::schedule::Schedule;
 
 /// The most steps of a schedule from outside: a run compares each state with those before.
 pub(crate) const STEPS_MAX: usize = 10_000;
-/// The most bytes of a file.
-const BYTES_MAX: u64 = 1 << 20;
 /// The most files of one law.
 const FILES_MAX: usize = 20;
 
@@ -96,19 +95,8 @@ impl Regressions {
     }
 }
 
-/// Nothing but plain files is read: a pipe would never end.
 fn read(path: &Path) -> Result<Schedule, String> {
-    let about = path.symlink_metadata().map_err(|error| error.to_string())?;
-    if !about.file_type().is_file() {
-        return Err("not a plain file".into());
-    }
-    if about.len() > BYTES_MAX {
-        return Err(format!(
-            "{} bytes; at most {BYTES_MAX} are read",
-            about.len()
-        ));
-    }
-    parse(&fs::read_to_string(path).map_err(|error| error.to_string())?)
+    parse(&text_of(path)?)
 }
 
 /// A name that is one part of a path everywhere.
