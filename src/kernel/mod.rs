@@ -20,6 +20,8 @@ mod journal;
 mod kills;
 mod latest;
 pub(crate) mod newtype;
+#[cfg(test)]
+mod shape_tests;
 mod traits;
 mod update;
 
