@@ -1,6 +1,6 @@
 //! What the variables `COMMUTE_KIT_*` ask for.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -21,10 +21,27 @@ pub(crate) struct Environment {
     pub wrong: Vec<String>,
 }
 
+/// All there are, without what they begin with.
+const NAMES: [&str; 6] = ["SEED", "SCHEDULES", "STEPS", "SECONDS", "REPLAY", "GOLDEN"];
+
+/// The schedule that is to be run instead of any search, or why it cannot be.
+pub(crate) fn replay_asked() -> Option<Result<Schedule, String>> {
+    replay_of(&std::env::var_os("COMMUTE_KIT_REPLAY")?).into()
+}
+
+fn replay_of(value: &OsStr) -> Result<Schedule, String> {
+    let text = value.to_str().ok_or("it is not UTF-8".to_string());
+    let schedule = text.and_then(parse);
+    schedule.map_err(|why| format!("COMMUTE_KIT_REPLAY: {why}"))
+}
+
 impl Environment {
     /// Of this process.
     pub fn new() -> Environment {
-        Environment::of(|name| std::env::var_os(name))
+        let mut all = Environment::of(|name| std::env::var_os(name));
+        let names = std::env::vars_os().map(|(name, _)| name);
+        all.wrong.extend(names.filter_map(|name| stray(&name)));
+        all
     }
 
     fn of(get: impl Fn(&str) -> Option<OsString>) -> Environment {
@@ -33,7 +50,9 @@ impl Environment {
             let name = format!("COMMUTE_KIT_{name}");
             let value = get(&name)?;
             let text = value.to_str().unwrap_or_default();
+            let plain = text.bytes().all(|byte| byte.is_ascii_digit());
             let number = text.parse().ok().filter(|number| range.contains(number));
+            let number = number.filter(|_| plain);
             if number.is_none() {
                 let (least, most) = range.into_inner();
                 all.wrong.push(format!(
@@ -48,22 +67,18 @@ impl Environment {
         // A longer time than a hundred years is a mistake.
         let time = number("SECONDS", 1..=3_000_000_000);
         let replay = get("COMMUTE_KIT_REPLAY").and_then(|value| {
-            let text = value.to_str().ok_or("it is not UTF-8".to_string());
-            match text.and_then(parse) {
-                Ok(schedule) => Some(schedule),
-                Err(why) => {
-                    all.wrong.push(format!("COMMUTE_KIT_REPLAY: {why}"));
-                    None
-                }
-            }
+            let schedule = replay_of(&value);
+            schedule.map_err(|why| all.wrong.push(why)).ok()
         });
-        let golden = get("COMMUTE_KIT_GOLDEN").and_then(|value| match value.into_string() {
-            Ok(release) => Some(release),
-            Err(value) => {
-                let wrong = format!("COMMUTE_KIT_GOLDEN is {value:?}, not UTF-8");
+        let golden = get("COMMUTE_KIT_GOLDEN").and_then(|value| {
+            let release = value.to_str().filter(|text| is_release(text));
+            if release.is_none() {
+                let wrong = format!(
+                    "COMMUTE_KIT_GOLDEN is {value:?}, not a name of letters, digits, `.`, `_`, `-`"
+                );
                 all.wrong.push(wrong);
-                None
             }
+            release.map(String::from)
         });
         Environment {
             golden,
@@ -75,6 +90,19 @@ impl Environment {
             wrong: all.wrong,
         }
     }
+}
+
+/// What is wrong with a variable of this name; `None` if nothing is.
+fn stray(name: &OsStr) -> Option<String> {
+    let rest = name.to_str()?.strip_prefix("COMMUTE_KIT_")?;
+    let known = NAMES.contains(&rest);
+    (!known).then(|| format!("COMMUTE_KIT_{rest} is no variable of the kit; there are {NAMES:?}"))
+}
+
+/// A name that is one part of a path: files are named after it.
+fn is_release(text: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || ['_', '-', '.'].contains(&c);
+    text.chars().all(plain) && text.starts_with(char::is_alphanumeric)
 }
 
 #[cfg(test)]
@@ -92,6 +120,12 @@ mod tests {
         assert!(Environment::of(|_| None).wrong.is_empty());
         assert_eq!(with("SEED", "0").seed, Some(0));
         assert_eq!(with("STEPS", "40").steps, Some(40));
+        assert_eq!(with("GOLDEN", "v1.2").golden.as_deref(), Some("v1.2"));
+        for (name, wrong) in [("SEED", false), ("SEEDS", true), ("seed", true)] {
+            let stray = stray(OsStr::new(&format!("COMMUTE_KIT_{name}")));
+            assert_eq!(stray.is_some(), wrong, "{name}");
+        }
+        assert_eq!(stray(OsStr::new("COMMUTE_TRACES")), None);
         let replay = with("REPLAY", "k1 n2 | 0:do 1").replay;
         assert_eq!(replay.map(|replay| replay.steps.len()), Some(1));
         let wrong = [
@@ -105,6 +139,11 @@ mod tests {
             ("SECONDS", "1h"),
             ("SECONDS", "0"),
             ("REPLAY", "k1 n2 | 0:fly"),
+            ("SEED", "+5"),
+            ("GOLDEN", ""),
+            ("GOLDEN", "../v1"),
+            ("GOLDEN", "/tmp/v1"),
+            ("GOLDEN", ".v1"),
         ];
         for (name, value) in wrong {
             let wrong = with(name, value).wrong;

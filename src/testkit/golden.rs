@@ -1,6 +1,7 @@
 //! Bytes of older releases, with what they showed (law P4).
 
 use std::fmt::Write as _;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::erased::DynSubject;
@@ -72,7 +73,11 @@ impl Golden {
     /// # Errors
     /// Names the file that cannot be read.
     pub fn read(folder: &Path) -> Result<Golden, String> {
-        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Golden::new()),
+            Err(error) => return Err(format!("{}: {error}", folder.display())),
+        };
         let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
         files.retain(|file| file.extension().is_some_and(|end| end == "txt"));
         files.sort_unstable();
@@ -96,6 +101,12 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     bytes.map(|two| u8::from_str_radix(two, 16).ok()).collect()
 }
 
+/// The text of its view, on one line.
+fn shown(subject: &DynSubject) -> String {
+    let text = format!("{:?}", subject.view());
+    text.replace('\n', "\\n").replace('\r', "\\r")
+}
+
 /// The text of a file for a state that shows `view`.
 fn as_text(bytes: &[u8], view: &str) -> String {
     let mut text = format!("view {view}\nbytes");
@@ -111,7 +122,7 @@ pub(crate) fn check_golden(can: &Table) -> Option<Failure> {
     let check = |vector: &Vector| {
         let read = (table.decode)(&vector.bytes, World::observer());
         let got = match read {
-            Ok(read) => format!("{:?}", read.view()),
+            Ok(read) => shown(&read),
             Err(error) => format!("refused: {}", error.0),
         };
         match got == vector.view {
@@ -158,7 +169,17 @@ pub(crate) fn write_golden(
     std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
     for (at, schedule) in schedules.enumerate() {
         let subject = last_state(can, &schedule).map_err(|broken| broken.got)?;
-        let text = as_text(&(table.encode)(&subject), &format!("{:?}", subject.view()));
+        let bytes = (table.encode)(&subject);
+        let view = shown(&subject);
+        let read = guarded(|| Ok((table.decode)(&bytes, World::observer())));
+        let read = read.map_err(|broken| broken.got)?;
+        if read.is_ok_and(|read| shown(&read) != view) {
+            return Err(format!(
+                "what is read back prints another view than {view}: give the view a `Debug` text \
+                 that is the same each time"
+            ));
+        }
+        let text = as_text(&bytes, &view);
         let file = folder.join(format!("{release}-{at}.txt"));
         if file.exists() {
             return Err(format!("{} is there already", file.display()));

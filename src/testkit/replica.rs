@@ -210,11 +210,12 @@ impl<S: Exercise> Subject for Replica<S> {
     }
 
     fn choose(&self, source: &mut Source<'_>) -> Option<Edits<S::Op>> {
+        let mut operations = vec![S::choose(self, source)?];
+        // Last, so that what a search leaves out are zeros at the end of the number.
         let (count, fails) = match source.is_exhaustive() {
             true => (1, false),
             false => draw_size(S::OPERATIONS_MAX, source),
         };
-        let mut operations = vec![S::choose(self, source)?];
         // The later ones are chosen from what the earlier ones make of the value.
         let mut ahead = (count > 1).then(|| self.duplicate());
         while let (Some(ahead), Some(last)) = (&mut ahead, operations.last())
@@ -456,6 +457,7 @@ impl<S: Meaning> Specified for Replica<S> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::source::Odometer;
     use super::*;
     use crate::{OrSet, PnCounter, Text};
 
@@ -513,7 +515,40 @@ mod tests {
             format!("{edits:?}")
         };
         assert_eq!(shown(0), "Insert(0)");
-        assert_eq!(shown(1 + 2 * 2), "Insert(0), then fails");
-        assert_eq!(shown(1 + 2 + 256), "Insert(0), Insert(0), Insert(1)");
+        let all: Vec<String> = (0..4_096).map(shown).collect();
+        for edits in [
+            "Clear",
+            "Insert(0), then fails",
+            "Insert(0), Insert(0), Insert(1)",
+        ] {
+            assert!(all.iter().any(|shown| shown == edits), "{edits}");
+        }
+    }
+
+    /// What a search counts through is what a step performs by its number.
+    fn counted<S: Exercise>(seed: u64) -> usize {
+        let [replica, _] = walk::<S>(seed);
+        let mut odometer = Odometer::new();
+        let mut all = std::collections::BTreeSet::new();
+        loop {
+            let chosen = Subject::choose(&replica, &mut Source::odometer(&mut odometer));
+            let by_number = Source::number(odometer.number().unwrap());
+            let performed = Subject::choose(&replica, &mut { by_number });
+            assert_eq!(format!("{chosen:?}"), format!("{performed:?}"));
+            all.insert(format!("{chosen:?}"));
+            if !odometer.advance() {
+                return all.len();
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_performs_all_that_it_counts_through() {
+        for seed in 0..4 {
+            assert!(counted::<OrSet<u8>>(seed) >= 3);
+            assert!(counted::<PnCounter>(seed) >= 4);
+            assert!(counted::<crate::GCounter>(seed) >= 2);
+            assert!(counted::<Text>(seed) >= 2);
+        }
     }
 }

@@ -117,7 +117,8 @@ fn draw_step(source: &mut Source<'_>, weights: &[(Verb, u64)], total: u64, repli
     let at = source.below(u64::from(few)) as u32;
     let mut step = Step::new(verb, at, [0; 2]);
     let most = match verb {
-        Verb::Do | Verb::Group | Verb::Cut => 1 << 20,
+        Verb::Do | Verb::Tick => 1 << 32,
+        Verb::Group | Verb::Cut => 1 << 20,
         Verb::Split => 1 << replicas.min(20),
         _ => 32,
     };

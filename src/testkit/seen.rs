@@ -6,11 +6,13 @@ use std::fmt::Debug;
 
 use super::events::{Events, Log, OpId};
 use super::replica::Edits;
+use crate::clock::ReplicaId;
 
 /// One visible operation.
 #[derive(Debug)]
 pub struct Visible<'a, Op> {
     id: OpId,
+    author: ReplicaId,
     op: Held<'a, Op>,
     event: u32,
     /// Its place among those that were made of one operation by [`Seen::project`].
@@ -41,6 +43,11 @@ impl<Op> Visible<'_, Op> {
     /// The place of the replica that did it; a restart under a new id keeps the place.
     pub fn replica(&self) -> u16 {
         self.id.replica
+    }
+
+    /// The id under which it was done, by which a type may settle ties; places are in another order.
+    pub fn author(&self) -> ReplicaId {
+        self.author
     }
 
     /// The length of the longest chain of operations that ends in it, each of which had seen the one
@@ -80,6 +87,7 @@ impl<'a, Op: 'static> Seen<'a, Op> {
                 event: number as u32,
                 part: 0,
                 depth: event.depth,
+                author: event.author,
             })
         };
         let mut all = Vec::with_capacity(events.len());
@@ -148,6 +156,7 @@ impl<'a, Op> Seen<'a, Op> {
                 event: one.event,
                 part,
                 depth: one.depth,
+                author: one.author,
             }));
         }
         Seen {

@@ -122,7 +122,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Whether all choices are tried one after the other: a type may offer fewer of them then.
+    /// Whether all choices are tried one after the other.
+    ///
+    /// A type may leave out choices then, but only as the last ones of an operation, and as if each
+    /// were 0: the operation is performed, and replayed, by its number alone, without this. A search
+    /// that finds another operation under a number says so and is inconclusive.
     pub fn is_exhaustive(&self) -> bool {
         matches!(self.engine, Engine::Odometer { .. })
     }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::super::deadline::{Deadline, system_clock};
+use super::super::erased::{DynOp, DynSubject};
 use super::super::failure::{Broken, Failure};
 use super::super::faults::Faults;
 use super::super::fingerprint::Fingerprint;
@@ -23,6 +24,9 @@ use super::texts::Texts;
 
 /// Of how many states that only merge one is brought to its end.
 const SETTLE_EVERY: u128 = 16;
+
+/// Of how many states it is looked whether copies differ.
+const FORKS_TRIED: u32 = 256;
 
 /// The most operations that are tried of one replica in one state.
 const ALPHABET_MAX: usize = 4_096;
@@ -89,6 +93,11 @@ struct Search {
     time_budget: Deadline,
     /// Why not all operations of a state were tried.
     untried: Option<String>,
+    /// Whether copies under another id were seen to differ, of so many states.
+    differ: bool,
+    forks_tried: u32,
+    /// The numbers under which an operation was looked up.
+    numbered: HashSet<u32>,
 }
 
 /// Why a level was not finished.
@@ -114,6 +123,9 @@ impl Search {
             deadline: Deadline::new(plan.time_max, system_clock),
             time_budget: Deadline::new(plan.time_budget, system_clock),
             untried: None,
+            differ: false,
+            forks_tried: 0,
+            numbered: HashSet::new(),
             plan,
             can: Rc::new(can),
         }
@@ -233,7 +245,12 @@ impl Search {
             return Err(stopped("the number of states"));
         }
         if self.deadline.is_over() {
-            return Err(stopped("the time"));
+            let due = self.plan.budget.is_some_and(|(_, least)| complete >= least);
+            return Err(if due {
+                End::Enough
+            } else {
+                stopped("the time")
+            });
         }
         match pulse.is_stopped() {
             true => Err(stopped("the memory")),
@@ -271,7 +288,8 @@ impl Search {
         self.every_law_of(&mut child, here, pulse, |child| {
             child.check_step(step.verb, changed)
         })?;
-        if !self.merges_only() || print.is_multiple_of(SETTLE_EVERY) {
+        let sampled = self.merges_only() && !self.forks_differ(&child, changed);
+        if !sampled || print.is_multiple_of(SETTLE_EVERY) {
             self.every_law_of(&mut child, here, pulse, |child| child.fork().settle())?;
         }
         self.reached.push(Reached {
@@ -287,6 +305,25 @@ impl Search {
             && self.can.delta.is_none()
             && self.can.ops.is_none()
             && self.plan.replicas <= 3
+            // Those that join later, and those that are down, are in no join of three.
+            && !self.faults.has(Verb::Join)
+            && !self.faults.has(Verb::Crash)
+    }
+
+    /// Whether a copy under another id is another state: then the laws, which join copies, say
+    /// nothing about merges that hang on the id.
+    fn forks_differ(&mut self, world: &World, at: usize) -> bool {
+        let subject = &world.nodes[at].subject;
+        if !self.differ && self.forks_tried < FORKS_TRIED {
+            self.forks_tried += 1;
+            let print = |subject: &DynSubject| {
+                let mut out = Fingerprint::new();
+                subject.fingerprint(&mut out);
+                out.value()
+            };
+            self.differ = print(subject) != print(&subject.fork_as(World::observer()));
+        }
+        self.differ
     }
 
     /// Checks until no law breaks that has not broken before.
@@ -339,15 +376,13 @@ impl Search {
             told = tell(self.effort.laws);
         }
         let broken = told.broken.map_or(broken, |(broken, _)| *broken);
-        let law = broken.law;
         self.report.states = self.reached.len() as u64;
         let failure = Failure {
             minimal: true,
             searched: searched(&self.report),
-            schedule: replayable(&self.can, schedule, law, pulse),
-            ..unshrunk(self.can.name, broken, Schedule::default(), told.story)
+            ..unshrunk(self.can.name, broken, schedule, told.story)
         };
-        self.report.add(failure);
+        self.report.add(replayable(&self.can, failure, pulse));
     }
 
     /// All steps that may do something in `world`.
@@ -382,6 +417,7 @@ impl Search {
                     if self.texts.is_another(subject, &op) {
                         steps.push(step);
                     }
+                    self.must_be_numbered(subject, number, &op);
                 }
                 (Some(_), None) => {
                     let why =
@@ -396,6 +432,24 @@ impl Search {
         self.untried = Some(format!(
             "the alphabet has more than {ALPHABET_MAX} operations here; draw from fewer"
         ));
+    }
+
+    /// What is performed is found by its number: it must be what was chosen.
+    fn must_be_numbered(&mut self, subject: &DynSubject, number: u32, chosen: &DynOp) {
+        if !self.numbered.insert(number) {
+            return;
+        }
+        let performed = subject.choose(&mut Source::number(u64::from(number)));
+        let chosen = format!("{chosen:?}");
+        let performed = performed.map(|op| format!("{op:?}"));
+        if performed.as_ref() != Some(&chosen) {
+            let why = format!(
+                "`choose` offers {chosen}, but {} by the number of these choices, {number}; see \
+                 `Source::is_exhaustive`",
+                performed.as_deref().unwrap_or("nothing")
+            );
+            self.untried.get_or_insert(why);
+        }
     }
 
     fn others(&self, world: &World, verb: Verb, at: u32, steps: &mut Vec<Step>) {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::super::deadline::{Clock, Deadline, system_clock};
+use super::super::environment::replay_asked;
 use super::super::failure::{Broken, Failure};
 use super::super::faults::Faults;
 use super::super::golden::check_golden;
@@ -87,6 +88,18 @@ impl Plan {
         })
     }
 
+    /// The replay that the environment asks for, if it does.
+    pub fn asked(self, can: &Table) -> Option<Report> {
+        match replay_asked()? {
+            Ok(schedule) => Some(self.replay(can.clone(), schedule)),
+            Err(why) => {
+                let mut report = Report::new((can.name)());
+                report.inconclusive = Some(why);
+                Some(report)
+            }
+        }
+    }
+
     /// Runs one schedule; a failure is not shrunk.
     pub fn replay(self, can: Table, schedule: Schedule) -> Report {
         reported(can.name, self.patience, move |pulse| {
@@ -104,6 +117,12 @@ impl Plan {
         let all = self.laws.always();
         let alone = schedule.law.map(only);
         report.schedules = 1;
+        if schedule.law == Some(Law::P4)
+            && let Some(failure) = check_golden(can)
+        {
+            report.add(failure);
+            return report;
+        }
         for laws in alone.into_iter().chain([all]) {
             let effort = thorough(laws);
             let ran = run(can, &schedule, effort, Note::Story, pulse);
@@ -273,15 +292,17 @@ impl Plan {
         };
         let told = run(can, &small, effort, Note::Story, pulse);
         match told.broken {
-            Some((broken, _)) => Failure {
-                shrink_runs: runs,
-                searched: match deadline.is_over() {
-                    true => "shrinking stopped by the time".into(),
-                    false => String::new(),
-                },
-                schedule: replayable(can, small, broken.law, pulse),
-                ..unshrunk(can.name, *broken, Schedule::default(), told.story)
-            },
+            Some((broken, _)) => {
+                let failure = Failure {
+                    shrink_runs: runs,
+                    searched: match deadline.is_over() {
+                        true => "shrinking stopped by the time".into(),
+                        false => String::new(),
+                    },
+                    ..unshrunk(can.name, *broken, small, told.story)
+                };
+                replayable(can, failure, pulse)
+            }
             // It failed, and now it does not.
             None => {
                 let what = format!("{law} broke in the first run only: {}", first.got);
@@ -308,22 +329,31 @@ pub(crate) const fn thorough(laws: Laws) -> Effort {
     }
 }
 
-/// A schedule whose replay breaks `law`: it names it if another law breaks sooner.
-pub(crate) fn replayable(
-    can: &Rc<Table>,
-    mut schedule: Schedule,
-    law: Law,
-    pulse: &Pulse,
-) -> Schedule {
+/// `failure` with a schedule whose replay breaks its law: it names it if another law breaks sooner.
+pub(crate) fn replayable(can: &Rc<Table>, mut failure: Failure, pulse: &Pulse) -> Failure {
+    let law = failure.broken.law;
     // Neither says anything about the calls of a law.
     if matches!(law, Law::Bounds | Law::H1) {
-        return schedule;
+        return failure;
     }
-    let plain = run(can, &schedule, thorough(Laws::ALL), Note::Nothing, pulse);
-    if plain.broken.is_none_or(|(broken, _)| broken.law != law) {
-        schedule.law = Some(law);
+    let breaks = |laws: Laws| {
+        let ran = run(can, &failure.schedule, thorough(laws), Note::Story, pulse);
+        ran.broken.is_some_and(|(broken, _)| broken.law == law)
+    };
+    if breaks(Laws::ALL) {
+        return failure;
     }
-    schedule
+    if !breaks(only(law)) {
+        let gap = if failure.searched.is_empty() {
+            ""
+        } else {
+            "; "
+        };
+        failure.searched += gap;
+        failure.searched += "a replay does not show it";
+    }
+    failure.schedule.law = Some(law);
+    failure
 }
 
 /// A failure as it was found.

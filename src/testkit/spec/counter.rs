@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use super::why::names;
 use crate::testkit::{Seen, Verdict, Visible};
 
-/// Something that is an amount: an operation that adds it, or a view that shows it.
+/// Something that is an amount: an operation that adds it, or a view that shows it; beyond 127 bits
+/// it wraps around.
 pub trait Amount {
     /// The amount.
     fn amount(&self) -> i128;
@@ -21,7 +22,7 @@ macro_rules! amounts {
     };
 }
 
-amounts! { i8 i16 i32 i64 i128 isize u8 u16 u32 u64 usize }
+amounts! { i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize }
 
 /// All amounts, each once. Wraps around beyond 128 bits.
 ///

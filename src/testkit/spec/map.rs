@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use super::counter::{Amount, counts};
 use super::register::{RegisterOp, Stamped, maximal, maximal_writes, place};
 use super::why::names;
+use crate::clock::ReplicaId;
 use crate::testkit::{OpId, Seen, Verdict, Visible};
 
 /// What an operation means for a map.
@@ -167,7 +168,7 @@ pub fn lww_map_of<Op, S: Ord + Clone, K: Ord + Clone, V: Ord>(
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Last<S, V> {
     stamp: S,
-    place: (u16, u16),
+    place: ReplicaId,
     value: Option<V>,
     id: OpId,
 }
@@ -177,7 +178,7 @@ fn last_of_keys<Op, S: Ord + Clone, K: Ord + Clone, V: Ord>(
     meaning: impl Fn(&Op) -> Option<(S, MapOp<K, V>)>,
 ) -> BTreeMap<K, Last<S, V>> {
     let mut all = BTreeMap::<K, Last<S, V>>::new();
-    let mut cleared: Option<(S, (u16, u16), OpId)> = None;
+    let mut cleared: Option<(S, ReplicaId, OpId)> = None;
     for one in seen.iter() {
         let Some((stamp, op)) = meaning(one.op()) else {
             continue;

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use super::why::{maximal_ops, names};
+use crate::clock::ReplicaId;
 use crate::testkit::{Seen, Verdict, Visible};
 
 /// What an operation means for a register.
@@ -86,7 +87,7 @@ pub fn last_write<Op, S: Ord, V: Ord>(
     Some(value)
 }
 
-type Stamp<S, V> = (S, (u16, u16), V);
+type Stamp<S, V> = (S, ReplicaId, V);
 
 pub(super) fn last_by<'s, 'a, Op, S: Ord, V: Ord>(
     seen: &'s Seen<'a, Op>,
@@ -100,8 +101,8 @@ pub(super) fn last_by<'s, 'a, Op, S: Ord, V: Ord>(
 }
 
 /// By which ties are settled.
-pub(super) fn place<Op>(one: &Visible<'_, Op>) -> (u16, u16) {
-    (one.id().replica, one.id().incarnation)
+pub(super) fn place<Op>(one: &Visible<'_, Op>) -> ReplicaId {
+    one.author()
 }
 
 /// A last-writer-wins register: the view is the value of the last write ([`last_write`]), `None` if
@@ -131,7 +132,9 @@ pub fn lww<Op: AsRegisterOp + Stamped>(seen: &Seen<'_, Op>, got: &Option<Op::Val
         );
         let settled = match ties.is_empty() {
             true => String::new(),
-            false => format!("; of those with the same stamp ({ties}) its place is the highest"),
+            false => {
+                format!("; of those with the same stamp ({ties}) its replica id is the highest")
+            }
         };
         format!("{} has the greatest stamp, {stamp:?}{settled}", one.id())
     })
@@ -335,7 +338,7 @@ mod tests {
     use crate::testkit::spec::why::tests::why;
 
     #[test]
-    fn the_last_write_is_found_by_stamp_then_place_then_value() {
+    fn the_last_write_is_found_by_stamp_then_id_then_value() {
         let history = History::new()
             .op(0, (7, Write('a')), &[])
             .op(1, (7, Write('b')), &[])
@@ -346,7 +349,7 @@ mod tests {
         assert_eq!(
             check(&["r0:1", "r2:1"], Some('a')),
             "Some('b'): r1:1 has the greatest stamp, 7; of those with the same stamp (r0:1) its \
-             place is the highest"
+             replica id is the highest"
         );
         assert_eq!(
             check(&["r2:2"], Some('c')),

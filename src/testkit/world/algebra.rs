@@ -6,9 +6,11 @@ use std::rc::Rc;
 use super::super::erased::DynSubject;
 use super::super::events::Events;
 use super::super::law::Law;
+use super::super::run::passed;
 use super::super::subject::{Applied, Gaps};
 use super::super::table::DeltaTable;
 use super::joins::{Made, Operand};
+use super::luck::Choice;
 use super::{Cargo, Checked, Node, Via, World, broken};
 
 /// Samples kept for the laws about several states.
@@ -32,17 +34,20 @@ impl World {
             self.check_present(at, x)?;
         }
         if self.effort.history {
-            let (y, z) = (self.some_state(at), self.some_state(at));
+            let (y, z) = (self.some_state(at, 0), self.some_state(at, 1));
             if let (Some(y), Some(z)) = (self.without_waiting(&y), self.without_waiting(&z)) {
-                let result = self.check_three(at, x, &y, &z, true);
-                self.named(result, at, [x, &y, &z])?;
+                self.check_three(at, x, &y, &z, true)?;
             }
-            self.sample(x);
         }
         match new {
-            true => self.named(self.check_alone(at, x), at, [x, x, x]),
+            true => self.named(self.check_alone(at, x), at, &[x]),
             false => Ok(()),
         }
+    }
+
+    /// Passes over a law that is not asked for, such as a refusal: the other laws are.
+    fn unasked(&self, result: Checked) -> Checked {
+        passed(self.effort.laws, result).map(drop)
     }
 
     /// The same laws for the states that exist now.
@@ -53,14 +58,12 @@ impl World {
         let others: Vec<(usize, Rc<Node>)> = others.collect();
         if let [(place, y), (other, z)] = &others[..] {
             let new = [self.is_new(&[at, *place]), self.is_new(&[at, *other])];
-            let result = self.check_all_three(at, [x, y, z], new);
-            return self.named(result, at, [x, y, z]);
+            return self.check_all_three(at, [x, y, z], new);
         }
         for (number, (place, y)) in others.iter().enumerate() {
             let (_, z) = &others[(number + 1) % others.len()];
             let new = self.is_new(&[at, *place]);
-            let result = self.check_three(at, x, y, z, new);
-            self.named(result, at, [x, y, z])?;
+            self.check_three(at, x, y, z, new)?;
         }
         Ok(())
     }
@@ -71,7 +74,7 @@ impl World {
         let Some(table) = self.can.delta.filter(|_| self.wants(Law::D2)) else {
             return Ok(());
         };
-        let other = self.some_state(at);
+        let other = self.some_state(at, 2);
         let Some(other) = self.without_waiting(&other) else {
             return Ok(());
         };
@@ -111,10 +114,10 @@ impl World {
             .map(|(_, node)| node)
     }
 
-    /// Another replica as it is now, or an older state of any.
-    fn some_state(&mut self, at: usize) -> Rc<Node> {
+    /// Another replica as it is now, or an older state of any; another choice for each `nth`.
+    fn some_state(&self, at: usize, nth: u64) -> Rc<Node> {
         let count = self.nodes.len() + self.samples.len();
-        let place = self.rng.below(count as u64) as usize;
+        let place = self.luck.of(Choice::Partner, nth).below(count as u64) as usize;
         match self.nodes.get(place) {
             Some(node) if !node.down && place != at => Rc::clone(node),
             Some(_) => Rc::clone(self.others(at).next().unwrap_or(&self.nodes[at])),
@@ -122,10 +125,21 @@ impl World {
         }
     }
 
-    /// Keeps a state in the place of a random older one.
-    fn sample(&mut self, node: &Rc<Node>) {
-        let keeps = self.samples.len() < SAMPLES_MAX || self.rng.below(4) == 0;
-        if !keeps {
+    /// Keeps a state at times, in the end in the place of a random older one.
+    pub(super) fn sample(&mut self, node: &Rc<Node>) {
+        if self.can.state.is_none() {
+            return;
+        }
+        let Some(node) = &self.without_waiting(node) else {
+            return;
+        };
+        let mut luck = self.luck.of(Choice::Sample, 0);
+        let rare = if self.samples.len() < SAMPLES_MAX {
+            4
+        } else {
+            16
+        };
+        if luck.below(rare) != 0 {
             return;
         }
         let mut copy = node.duplicate();
@@ -135,7 +149,7 @@ impl World {
         if self.samples.len() < SAMPLES_MAX {
             self.samples.push(copy);
         } else {
-            let place = self.rng.below(SAMPLES_MAX as u64) as usize;
+            let place = luck.below(SAMPLES_MAX as u64) as usize;
             self.samples[place] = copy;
         }
     }
@@ -157,21 +171,16 @@ impl World {
         Err(wrong)
     }
 
-    /// Says which states a law about several was broken by.
-    fn named(&self, result: Checked, at: usize, [x, y, z]: [&Node; 3]) -> Checked {
+    /// Says which states a law was broken by: x, the state of replica `at`, y and z.
+    fn named(&self, result: Checked, at: usize, states: &[&Node]) -> Checked {
         result.map_err(|mut wrong| {
-            let has = |node: &Node| self.log.names(&node.seen);
-            if matches!(wrong.law, Law::J4 | Law::J3) {
-                wrong.why += &format!("; x is r{at}, it has seen {}", has(x));
-                return wrong;
-            }
-            wrong.why += &format!(
-                "; x is r{at}, it has seen {}; y is a state that has seen {}",
-                has(x),
-                has(y)
-            );
-            if matches!(wrong.law, Law::J2 | Law::J7 | Law::J8 | Law::N4) {
-                wrong.why += &format!("; z is one that has seen {}", has(z));
+            for (name, node) in ["x", "y", "z"].iter().zip(states) {
+                let what = match *name {
+                    "x" => format!("x is r{at}, it has seen "),
+                    _ => format!("{name} is a state that has seen "),
+                };
+                let gap = if wrong.why.is_empty() { "" } else { "; " };
+                wrong.why += &format!("{gap}{what}{}", self.log.names(&node.seen));
             }
             wrong
         })
@@ -186,8 +195,13 @@ impl World {
         z: &Rc<Node>,
         new: bool,
     ) -> Checked {
-        self.check_joins(at, [x, y, z], new)?;
-        self.check_beside(at, x, y, z)
+        if new {
+            self.check_two(at, x, y)?;
+        }
+        let joins = self.check_joins(at, [x, y, z]).map(drop);
+        self.unasked(self.named(joins, at, &[x, y, z]))?;
+        let beside = self.check_beside(at, x, y, z);
+        self.unasked(self.named(beside, at, &[x, y, z]))
     }
 
     /// The same for three that are all there are: `x` with the others in both orders.
@@ -197,11 +211,25 @@ impl World {
         [x, y, z]: [&Rc<Node>; 3],
         [new_y, new_z]: [bool; 2],
     ) -> Checked {
-        let all = self.check_joins(at, [x, y, z], new_y)?;
-        let xz = self.joined(at, self.state(x), self.state(z))?;
-        if new_z {
-            self.check_two(at, x, z, xz.get())?;
+        if new_y {
+            self.check_two(at, x, y)?;
         }
+        if new_z {
+            self.check_two(at, x, z)?;
+        }
+        let joins = self.check_both_orders(at, [x, y, z]);
+        self.unasked(self.named(joins, at, &[x, y, z]))?;
+        for [y, z] in [[y, z], [z, y]] {
+            let beside = self.check_beside(at, x, y, z);
+            self.unasked(self.named(beside, at, &[x, y, z]))?;
+        }
+        Ok(())
+    }
+
+    /// The join of all three by both of the others first.
+    fn check_both_orders(&mut self, at: usize, [x, y, z]: [&Rc<Node>; 3]) -> Checked {
+        let all = self.check_joins(at, [x, y, z])?;
+        let xz = self.joined(at, self.state(x), self.state(z))?;
         let other = self.joined(at, xz.get(), self.state(y))?;
         let why = "(x, z), y and (x, y), z";
         self.must_be(Law::J2, at, other.get(), all.get(), why)?;
@@ -209,18 +237,13 @@ impl World {
             let why = "y has seen all that x and z have";
             self.must_be(Law::J7, at, other.get(), self.state(y), why)?;
         }
-        self.check_beside(at, x, y, z)?;
-        self.check_beside(at, x, z, y)
+        Ok(())
     }
 
-    /// The join of all three, which must not hang on the order; and the laws about `x` and `y`, if
-    /// they are new together.
-    fn check_joins(&mut self, at: usize, [x, y, z]: [&Rc<Node>; 3], new: bool) -> Checked<Made> {
+    /// The join of all three, which must not hang on the order.
+    fn check_joins(&mut self, at: usize, [x, y, z]: [&Rc<Node>; 3]) -> Checked<Made> {
         let (a, b, c) = (self.state(x), self.state(y), self.state(z));
         let xy = self.joined(at, a, b)?;
-        if new {
-            self.check_two(at, x, y, xy.get())?;
-        }
         let left = self.joined(at, xy.get(), c)?;
         let yz = self.joined(at, b, c)?;
         let right = self.joined(at, a, yz.get())?;
@@ -233,25 +256,30 @@ impl World {
         }
         // Where each system is seen once, this stands for its end.
         if !self.effort.history {
-            self.check_meaning(at, left.get(), &[x, y, z])?;
+            self.check_meaning(left.get(), &[x, y, z], "x, y and z joined")?;
         }
         Ok(left)
     }
 
-    /// A join is what the operations that its states have seen mean.
-    fn check_meaning(&mut self, at: usize, join: Operand<'_>, of: &[&Node]) -> Checked {
-        if !self.wants(Law::S2) {
-            return Ok(());
-        }
+    /// A join, which no replica holds, is what the operations that its states have seen mean.
+    fn check_meaning(&mut self, join: Operand<'_>, of: &[&Node], what: &str) -> Checked {
         let (mut seen, mut via) = (Events::default(), Via::STATE);
         for node in of {
             seen.add_all(&node.seen);
             via.add(node.via);
         }
-        match self.is_new_meaning(join, &seen) {
-            true => self.check_made(Law::S2, at, join.subject(), &seen, via),
-            false => Ok(()),
+        if !self.is_new_meaning(join, &seen) {
+            return Ok(());
         }
+        let made = self.check_made(None, None, join.subject(), &seen, via);
+        made.map_err(|mut wrong| {
+            let why = match wrong.why.is_empty() {
+                true => String::new(),
+                false => format!("; {}", wrong.why),
+            };
+            wrong.why = format!("{what}{why}");
+            wrong
+        })
     }
 
     /// What equal states, and third parties, make of the join of `x` and `y`.
@@ -265,8 +293,11 @@ impl World {
     /// The laws about `x` alone.
     fn check_alone(&self, at: usize, x: &Node) -> Checked {
         let a = self.state(x);
-        let xx = self.joined(at, a, a)?;
-        self.must_be(Law::J3, at, xx.get(), a, "x joined with itself, and x")?;
+        let with_itself = || {
+            let xx = self.joined(at, a, a)?;
+            self.must_be(Law::J3, at, xx.get(), a, "x joined with itself, and x")
+        };
+        self.unasked(with_itself())?;
         if !self.wants(Law::J4) {
             return Ok(());
         }
@@ -277,8 +308,18 @@ impl World {
     }
 
     /// The laws about `x` and `y`.
-    fn check_two(&mut self, at: usize, x: &Rc<Node>, y: &Rc<Node>, xy: Operand<'_>) -> Checked {
+    fn check_two(&mut self, at: usize, x: &Rc<Node>, y: &Rc<Node>) -> Checked {
+        let joins = self.check_join(at, x, y);
+        self.unasked(self.named(joins, at, &[x, y]))?;
+        let answers = self.check_answers(at, x, y);
+        self.unasked(self.named(answers, at, &[x, y]))
+    }
+
+    /// What the join of `x` and `y` must be.
+    fn check_join(&mut self, at: usize, x: &Rc<Node>, y: &Rc<Node>) -> Checked {
         let (a, b) = (self.state(x), self.state(y));
+        let xy = self.joined(at, a, b)?;
+        let xy = xy.get();
         let yx = self.joined(at, b, a)?;
         let why = "x joined with y, and y joined with x";
         self.must_be(Law::J1, at, xy, yx.get(), why)?;
@@ -288,8 +329,7 @@ impl World {
         let grown = self.joined(at, a, xy)?;
         let why = "x is not within x joined with y";
         self.must_be(Law::J6, at, grown.get(), xy, why)?;
-        self.check_meaning(at, xy, &[x, y])?;
-        self.check_answers(at, x, y)
+        self.check_meaning(xy, &[x, y], "x and y joined")
     }
 
     /// Equal states show the same and do the same.
@@ -351,10 +391,10 @@ impl World {
 
     /// `z` takes the `answer` of `x` to `y`.
     fn check_served(&mut self, at: usize, [x, y, z]: [&Node; 3], answer: &dyn Any) -> Checked {
-        // It may ask for all that the asker had.
+        // It may ask for all that the asker had; only a version tells what that was.
         let sure = y.seen.is_subset(&z.seen);
         let excluded = |table: DeltaTable| table.gaps == Gaps::Excluded;
-        if !sure && self.can.delta.is_none_or(excluded) {
+        if !sure && (self.can.version.is_none() || self.can.delta.is_none_or(excluded)) {
             return Ok(());
         }
         let after = match self.absorbed(at, Law::N4, &z.subject, answer) {
@@ -365,7 +405,7 @@ impl World {
         let mut via = z.via;
         via.add(x.via);
         via.add(Via::DELTA);
-        self.check_made(Law::N4, at, &after, &seen, via)
+        self.check_made(Some(Law::N4), Some(at), &after, &seen, via)
     }
 
     /// The answer of `x` to `y`, less what `z` has: `z` gets all of it, and who lacks what was cut

@@ -3,6 +3,7 @@
 use super::super::erased::DynSubject;
 use super::super::law::Law;
 use super::super::run::guarded;
+use super::luck::Choice;
 use super::{Checked, Node, World, broken};
 use crate::env::SplitMix64;
 
@@ -72,17 +73,17 @@ impl World {
             0..=255 => CHANGES,
             _ => 1,
         };
-        for _ in 0..changes {
-            self.check_change(at, node, bytes.to_vec())?;
+        for nth in 0..changes {
+            self.check_change(at, node, bytes.to_vec(), nth)?;
         }
         Ok(())
     }
 
-    fn check_change(&mut self, at: usize, node: &Node, mut bytes: Vec<u8>) -> Checked {
+    fn check_change(&mut self, at: usize, node: &Node, mut bytes: Vec<u8>, nth: u64) -> Checked {
         let Some(table) = self.can.bytes else {
             return Ok(());
         };
-        let what = change(&mut bytes, &mut self.rng);
+        let what = change(&mut bytes, &mut self.luck.of(Choice::Bytes, nth));
         let why = format!("the bytes of a state with a change: {what}");
         let read = guarded(|| Ok((table.decode)(&bytes, node.id))).map_err(|mut wrong| {
             wrong.law = Law::P3;
@@ -119,7 +120,7 @@ impl World {
 }
 
 /// How many changes of a small state's bytes are tried at each check.
-const CHANGES: u32 = 3;
+const CHANGES: u64 = 3;
 
 /// The longest pieces of the bytes that change places.
 const PIECE_MAX: u64 = 16;

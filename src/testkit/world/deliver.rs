@@ -9,6 +9,7 @@ use super::super::law::Law;
 use super::super::step::Verb;
 use super::super::story::Deed;
 use super::super::subject::{Applied, Delivery, Gaps, Rejected};
+use super::luck::Choice;
 use super::perform::Changed;
 use super::send::name;
 use super::{Cargo, Checked, Node, Parcel, Via, World, broken};
@@ -296,7 +297,10 @@ impl World {
         let through = self.costly();
         // Of a type that takes any order the messages of one operation need not stay in theirs.
         let turn = match table.needs == Delivery::Any && messages.len() > 1 {
-            true => self.rng.below(messages.len() as u64) as usize,
+            true => self
+                .luck
+                .of(Choice::Messages, 0)
+                .below(messages.len() as u64) as usize,
             false => 0,
         };
         let (last, first) = messages.split_at(turn);
@@ -384,7 +388,7 @@ impl World {
                 wrong(rule.gap, "applied", format!("noticed that {}", lacking()))
             }
             // Without versions a type may call one that changes nothing a duplicate.
-            Ok(Applied::Duplicate) if !known && !kept && ready && !exact => {
+            Ok(Applied::Duplicate) if !known && !kept && (ready || !rule.detects) && !exact => {
                 Ok(self.take_in(at, parcel, Applied::New, known, kept, rule.via))
             }
             Ok(Applied::Duplicate) if !known && !kept => {

@@ -6,6 +6,7 @@ use super::super::coverage::Mark;
 use super::super::erased::{DynSubject, DynView};
 use super::super::events::Events;
 use super::super::failure::Broken;
+use super::super::fingerprint::Fingerprint;
 use super::super::law::Law;
 use super::super::pulse::beat;
 use super::super::step::Verb;
@@ -20,6 +21,7 @@ impl World {
             return Ok(());
         }
         beat();
+        self.luck.turn();
         let node = Rc::clone(&self.nodes[at]);
         let new = self.is_new(&[at]);
         if new {
@@ -28,10 +30,13 @@ impl World {
         if !self.effort.history {
             self.check_others(at, &node)?;
         }
-        match self.costly() {
-            true => self.check_several(at, &node, new),
-            false => Ok(()),
+        if self.costly() {
+            self.check_several(at, &node, new)?;
         }
+        if self.effort.history {
+            self.sample(&node);
+        }
+        Ok(())
     }
 
     /// The laws about one replica.
@@ -42,6 +47,10 @@ impl World {
                 .map_err(|what| broken(Law::I1, Some(at), what, "the invariant holds"))?;
         }
         self.trace_state(&node.subject);
+        if self.story.is_some() {
+            // A search prints it, so what is told of it must, too.
+            node.subject.fingerprint(&mut Fingerprint::new());
+        }
         if self.wants(Law::H1) && self.costly() && !node.subject.same_view(&node.subject) {
             let views = [node.subject.view(), node.subject.view()];
             let [got, expected] = views.map(|view| format!("{view:?}"));
@@ -146,11 +155,7 @@ impl World {
                 Kept::State(state) => self.same(state, &node.subject),
                 Kept::Nothing => true,
             };
-            let theirs = || match &canon.state {
-                Kept::State(state) => format!("{state:?}"),
-                Kept::Bytes(bytes) => format!("bytes {bytes:02x?}"),
-                Kept::Nothing => String::new(),
-            };
+            let theirs = || canon.state.text();
             let shown = view.as_ref().unwrap_or(&canon.view);
             let shown = (shown, view.is_none());
             return self.compare(at, node, shown, (&canon.view, same, canon.via), theirs);
@@ -222,10 +227,12 @@ impl World {
     }
 
     /// A state that a check made of `seen`: it must be what any replica would be.
+    ///
+    /// `law` is what it breaks if it is not; by itself that is one of the specification, or S2.
     pub(super) fn check_made(
-        &mut self,
-        law: Law,
-        at: usize,
+        &self,
+        law: Option<Law>,
+        at: Option<usize>,
         subject: &DynSubject,
         seen: &Events,
         via: Via,
@@ -233,11 +240,12 @@ impl World {
         let known = self.canon.get(seen);
         let shows = known.is_some_and(|canon| subject.shows(&canon.view));
         if !shows && let Some(mut wrong) = self.judge(seen, &subject.view()) {
-            wrong.law = law;
-            wrong.at = Some(at);
+            wrong.law = law.unwrap_or(wrong.law);
+            wrong.at = at;
             return Err(wrong);
         }
-        let Some(canon) = known else {
+        let law = law.unwrap_or(Law::S2);
+        let Some(canon) = known.filter(|_| self.wants(law)) else {
             return Ok(());
         };
         let only_views = canon.via.has(Via::COLLECTED) || via.has(Via::COLLECTED) || self.collected;
@@ -247,15 +255,16 @@ impl World {
             Kept::State(state) => self.same(state, subject),
             Kept::Nothing => true,
         };
-        match same && shows {
-            true => Ok(()),
-            false => Err(broken(
-                law,
-                Some(at),
-                format!("{subject:?}"),
-                format!("as any replica that has seen the same: {:?}", canon.view),
-            )),
+        if same && shows {
+            return Ok(());
         }
+        let (got, expected) = match shows {
+            true => (format!("{subject:?}"), canon.state.text()),
+            false => (format!("{:?}", subject.view()), format!("{:?}", canon.view)),
+        };
+        let mut wrong = broken(law, at, got, expected);
+        wrong.why = "expected is what a replica was that had seen the same".into();
+        Err(wrong)
     }
 
     pub(super) fn mark_concurrent(&mut self, node: &Node) {

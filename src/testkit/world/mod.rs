@@ -6,6 +6,7 @@ mod deliver;
 mod faults;
 mod joins;
 mod laws;
+mod luck;
 mod memo;
 mod parcel;
 mod perform;
@@ -30,7 +31,7 @@ use super::story::{Deed, Line, Story};
 use super::table::Table;
 
 use crate::clock::ReplicaId;
-use crate::env::SplitMix64;
+use luck::{Choice, Luck};
 pub(crate) use memo::Memo;
 pub(crate) use parcel::{Cargo, Parcel};
 
@@ -153,6 +154,16 @@ pub(crate) enum Kept {
     Nothing,
 }
 
+impl Kept {
+    fn text(&self) -> String {
+        match self {
+            Kept::State(state) => format!("{state:?}"),
+            Kept::Bytes(bytes) => format!("bytes {bytes:02x?}"),
+            Kept::Nothing => String::new(),
+        }
+    }
+}
+
 type Hashing = std::hash::BuildHasherDefault<Fingerprint>;
 
 /// How thoroughly a run is checked.
@@ -192,8 +203,7 @@ pub(crate) struct World {
     pub story: Option<Story>,
     /// Where in the schedule it is, from 1.
     pub step: usize,
-    /// For choices of the checks; depends on what has happened alone.
-    rng: SplitMix64,
+    luck: Luck,
     ids: u32,
     /// Whether fingerprints of operations are needed.
     pub prints: bool,
@@ -229,7 +239,7 @@ impl World {
             coverage: Coverage::new(),
             story: None,
             step: 0,
-            rng: SplitMix64::new(u64::from(replicas)),
+            luck: Luck::new(u64::from(replicas)),
             ids: 0,
             prints: false,
             trace: None,
@@ -267,7 +277,7 @@ impl World {
             coverage: Coverage::new(),
             story: None,
             step: self.step,
-            rng: self.rng.clone(),
+            luck: self.luck.clone(),
             ids: self.ids,
             prints: self.prints,
             trace: None,
@@ -284,7 +294,13 @@ impl World {
         self.ids += 1;
         // All numbers below 1009, then all of the next 1009, and so on: none comes twice.
         let (block, place) = (self.ids / 1009, self.ids % 1009);
-        ReplicaId::from(u128::from(block * 1009 + place * 389 % 1009))
+        let id = block * 1009 + place * 389 % 1009;
+        // One that is the first if it is cut to 32 bits; 64 bits are as many as some types take.
+        let id = match self.ids {
+            3 => 1 << 40 | 389,
+            _ => u64::from(id),
+        };
+        ReplicaId::from(u128::from(id))
     }
 
     pub fn mark(&mut self, mark: Mark) {
@@ -340,8 +356,9 @@ impl World {
     }
 
     /// A chance of one in `Effort::every`, for costly checks.
-    fn costly(&mut self) -> bool {
-        self.effort.every <= 1 || self.rng.below(self.effort.every) == 0
+    fn costly(&self) -> bool {
+        let every = self.effort.every;
+        every <= 1 || self.luck.of(Choice::Costly, 0).below(every) == 0
     }
 
     fn wants(&self, law: Law) -> bool {
@@ -357,7 +374,7 @@ impl World {
             seed = seed.wrapping_mul(31).wrapping_add(node.seen.len() as u64);
         }
         let sent: u32 = self.sent.iter().sum();
-        self.rng = SplitMix64::new(seed << 16 ^ u64::from(sent));
+        self.luck = Luck::new(seed << 16 ^ u64::from(sent));
     }
 
     /// Checks what must hold after a step that may have changed replica `at`.

@@ -23,6 +23,7 @@ impl World {
     /// # Errors
     /// If what the step returns breaks a law.
     pub fn perform(&mut self, step: Step) -> Checked<Option<Changed>> {
+        self.reseed();
         let at = self.place(step.at);
         let [a, b] = step.args;
         let other = self.place(a);

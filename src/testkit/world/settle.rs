@@ -7,7 +7,8 @@ use super::super::law::Law;
 use super::super::pulse::beat;
 use super::super::step::Verb;
 use super::super::story::Deed;
-use super::{Cargo, Checked, World, broken};
+use super::luck::Choice;
+use super::{Cargo, Checked, Node, World, broken};
 
 #[derive(Clone, Copy)]
 enum Route {
@@ -20,6 +21,7 @@ impl World {
     /// Heals, restarts, exchanges everything, and compares.
     pub fn settle(&mut self) -> Checked {
         self.step += 1;
+        self.reseed();
         self.heal();
         for at in 0..self.nodes.len() {
             self.restart(at)?;
@@ -53,8 +55,18 @@ impl World {
         if routes.is_empty() {
             return Ok(());
         }
-        let route = routes[self.rng.below(routes.len() as u64) as usize];
-        self.round(route)?;
+        let route = self.luck.of(Choice::Route, 0).below(routes.len() as u64);
+        let route = routes[route as usize];
+        // What is passed on may wake what waits, which has to be passed on, too.
+        loop {
+            let before: Vec<Rc<Node>> = self.nodes.clone();
+            self.round(route)?;
+            let woken = before.iter().any(|node| !node.waiting.is_empty());
+            let mut pairs = self.nodes.iter().zip(&before);
+            if !woken || pairs.all(|(node, before)| node.seen == before.seen) {
+                break;
+            }
+        }
         if self.cloned {
             return self.check_silent_agreement();
         }
