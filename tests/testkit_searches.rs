@@ -541,3 +541,121 @@ fn many_calls_of_one_step_are_not_one_that_hangs() {
     let replay = Random::of(state::<Slow>()).patience(patience);
     replay.replay(schedule).unwrap_clean();
 }
+
+/// The size is drawn first, and only where not all choices are counted through.
+fn sized(source: &mut Source<'_>) -> u64 {
+    let many = match source.is_exhaustive() {
+        true => 0,
+        false => source.below(3),
+    };
+    1 + source.below(3) + 10 * many
+}
+
+fault! { Sized { fn choose(source: &mut Source<'_>) -> Option<u64> { Some(sized(source)) } } }
+
+#[test]
+fn a_search_that_performs_other_operations_than_it_counts_is_inconclusive() {
+    let report = Explore::of(state::<Sized>()).replicas(2).steps(2).run();
+    let why = report.inconclusive().unwrap_or_default();
+    assert!(
+        why.contains("`choose` offers 2") && why.contains("is_exhaustive"),
+        "{report}"
+    );
+}
+
+/// A count whose copies are others.
+#[derive(Clone, Debug)]
+struct Forked(Counts);
+
+impl Subject for Forked {
+    type Op = u64;
+    type View = u64;
+    fn new(me: ReplicaId) -> Self {
+        Forked(Counts {
+            me,
+            of: BTreeMap::new(),
+            broken: false,
+        })
+    }
+    fn duplicate(&self) -> Self {
+        self.clone()
+    }
+    fn fork_as(&self, me: ReplicaId) -> Self {
+        Forked(Counts {
+            me,
+            ..self.0.clone()
+        })
+    }
+    fn choose(&self, source: &mut Source<'_>) -> Option<u64> {
+        Some(1 + source.below(2))
+    }
+    fn perform(&mut self, amount: &u64) -> Outcome {
+        self.0.add(*amount);
+        Outcome::Done
+    }
+    fn view(&self) -> u64 {
+        self.0.sum()
+    }
+}
+
+impl StateBased for Forked {
+    /// Wrong, and only at one replica: where it has done nothing, it takes no third one's count of 3
+    /// beside a count of 2. No copy does that.
+    fn merge(&mut self, other: &Self) -> Result<(), Rejected> {
+        let [first, second] = [1, 2].map(|place| {
+            let mut ids = other.0.of.iter().filter(|(id, _)| **id != self.0.me);
+            ids.nth(place - 1).map(|(_, count)| *count)
+        });
+        let lazy = !self.0.of.contains_key(&self.0.me) && self.0.me == ReplicaId::from(389);
+        if lazy && first == Some(2) && second == Some(3) {
+            return Ok(());
+        }
+        self.0.join(&other.0);
+        Ok(())
+    }
+    fn same_state(&self, other: &Self) -> bool {
+        self.0.of == other.0.of
+    }
+}
+
+#[test]
+fn merges_that_hang_on_the_id_are_searched_to_the_end() {
+    let report = Explore::new::<Forked>().state().replicas(3).steps(4).run();
+    let [failure] = report.failures() else {
+        panic!("{report}")
+    };
+    assert_eq!(failure.schedule.steps.len(), 3, "{report}");
+    let again = Random::new::<Forked>()
+        .state()
+        .replay(failure.schedule.clone());
+    assert_eq!(broken(&again), [failure.broken.law], "{again}");
+}
+
+fault! {
+    Masked {
+        // Wrong twice: what is equally long is refused, and a single count is doubled by itself.
+        fn merge(count: &mut Counts, theirs: &Counts) -> Result<(), Rejected> {
+            if count.of.len() != theirs.of.len() {
+                return Err(Rejected::new("not as many"));
+            }
+            if *count == *theirs && count.of.len() == 1 {
+                count.add(1);
+            }
+            count.join(theirs);
+            Ok(())
+        }
+    }
+}
+
+#[test]
+fn a_refusal_that_is_not_asked_for_hides_no_law_about_one_state() {
+    let laws = Laws::NONE.with(Law::J3);
+    let random = Random::of(state::<Masked>()).laws(laws).run();
+    assert_eq!(broken(&random), [Law::J3], "{random}");
+    let search = Explore::of(state::<Masked>())
+        .laws(laws)
+        .replicas(3)
+        .steps(3);
+    let report = search.run();
+    assert_eq!(broken(&report), [Law::J3], "{report}");
+}

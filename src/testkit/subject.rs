@@ -59,6 +59,9 @@ pub trait Subject: Sized + Debug + 'static {
     type View: PartialEq + Debug + 'static;
 
     /// An empty replica.
+    ///
+    /// The ids that the kit gives are small numbers in no order, but for the third, which fits in 64
+    /// bits and not in 32; a type with shorter ids of its own has to map them.
     fn new(replica: ReplicaId) -> Self;
 
     /// A copy under the same id. Tests may copy what users may not.
@@ -164,6 +167,11 @@ pub enum Gaps {
     /// It notices: [`Applied::Waiting`] or [`Rejected`], never a silent application.
     Detected,
     /// It takes the delta alone, and is right to: what it shows then is judged by that.
+    ///
+    /// A delta then has to bring all operations that it was made of, also to a replica that lacks
+    /// what the asker had. One that leaves out what the asker had by value, as
+    /// `mine.difference(theirs)` does for a set, does not: two may have inserted the same. Such a
+    /// type says `Excluded`.
     Allowed,
     /// It must not happen; the kit never delivers one.
     Excluded,

@@ -1,6 +1,8 @@
 //! One entry of the zoo: a type, what is wrong with it, and how to run the kit on it.
 
-use commute::testkit::{Capabilities, Explore, Faults, Laws, Random, Report, Subject, Verb};
+use commute::testkit::{
+    Capabilities, Explore, Faults, Laws, Random, Report, Schedule, Subject, Verb,
+};
 
 /// What the kit has to make of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +20,7 @@ pub enum Kind {
 }
 
 /// What to run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Task {
     /// Random schedules, without the meaning of the type.
     Laws { seed: u64, schedules: u64 },
@@ -30,6 +32,8 @@ pub enum Task {
     },
     /// All schedules of so many replicas and steps.
     Exhaustive { replicas: u32, steps: usize },
+    /// This one.
+    Replay(Schedule),
 }
 
 /// Steps of a random schedule.
@@ -117,7 +121,7 @@ impl Entry {
 }
 
 fn run<T: Subject>(task: &Task, means: Means, capabilities: Capabilities<T>) -> Report {
-    match *task {
+    match task.clone() {
         Task::Laws { seed, schedules } => Random::of(capabilities)
             .replicas(means.replicas)
             .seed(seed)
@@ -141,5 +145,6 @@ fn run<T: Subject>(task: &Task, means: Means, capabilities: Capabilities<T>) -> 
             .steps(steps)
             .states_max(STATES_MAX)
             .run(),
+        Task::Replay(schedule) => Random::of(capabilities).replay(schedule),
     }
 }

@@ -94,6 +94,21 @@ impl Row<'_> {
         }
     }
 
+    /// What was found and is not found again by the schedule that is printed.
+    fn unreplayed(&self) -> Option<String> {
+        let reports = [&self.random, &self.exhaustive].into_iter();
+        let found = reports.flat_map(|report| report.failures());
+        let lost = found.filter(|found| {
+            let again = self.entry.run(&Task::Replay(found.schedule.clone()));
+            let mut laws = again.failures().iter().map(|again| again.broken.law);
+            !laws.any(|law| law == found.broken.law)
+        });
+        let lost: Vec<String> = lost.map(ToString::to_string).collect();
+        let lost = lost.join("\n");
+        (!lost.is_empty() && self.entry.steady)
+            .then(|| format!("{}: not replayed\n{lost}", self.entry.id))
+    }
+
     /// Says what is not as the kind of the entry demands.
     fn complaint(&self) -> Option<String> {
         let found = |report: &Report| !report.failures().is_empty();
@@ -151,7 +166,10 @@ fn every_fault_is_found_and_nothing_else() {
     for row in &rows {
         writeln!(table, "{}", row.line()).unwrap();
     }
-    let complaints: Vec<String> = rows.iter().filter_map(Row::complaint).collect();
+    let complaints = rows.iter().filter_map(Row::complaint);
+    let complaints: Vec<String> = complaints
+        .chain(rows.iter().filter_map(Row::unreplayed))
+        .collect();
     assert!(
         complaints.is_empty(),
         "{}\n\n{table}",

@@ -270,7 +270,6 @@ impl Search {
         let mut child = world.fork();
         child.effort = self.effort;
         let performed = guarded(|| {
-            // A collection may change what no law compares: no effect, but another system.
             let changed = child.perform(step)?.unwrap_or(child.place(step.at));
             Ok((changed, child.print()))
         });

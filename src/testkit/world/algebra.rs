@@ -46,7 +46,7 @@ impl World {
     }
 
     /// Passes over a law that is not asked for, such as a refusal: the other laws are.
-    fn unasked(&self, result: Checked) -> Checked {
+    pub(super) fn unasked(&self, result: Checked) -> Checked {
         passed(self.effort.laws, result).map(drop)
     }
 
@@ -509,11 +509,14 @@ impl World {
                 (table.bound)(&node.subject, &**delta)
                     .map_err(|what| broken(Law::D4, Some(at), what, "within its bound"))?;
             }
-            if self.wants(Law::D1) {
+            let again = || {
                 let after = self.absorbed(at, Law::D1, before.subject(), &**delta)?;
                 let why = "the state before with the delta, and the state after";
                 let (got, expected) = (Operand::Bare(&after), self.state(&node));
-                self.must_be(Law::D1, at, got, expected, why)?;
+                self.must_be(Law::D1, at, got, expected, why)
+            };
+            if self.wants(Law::D1) {
+                self.unasked(again())?;
             }
         }
         if costly && can.state.is_some() {

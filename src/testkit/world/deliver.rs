@@ -262,7 +262,7 @@ impl World {
         let Some(table) = self.can.delta else {
             return Ok(String::new());
         };
-        let sent = match self.costly() {
+        let sent = match self.luck.of(Choice::Transmit, 0).below(4) == 0 {
             true => Some(
                 (table.transmit)(delta)
                     .map_err(|e| broken(Law::P1, Some(at), e.0, "a delta can be sent"))?,
@@ -294,7 +294,7 @@ impl World {
             return Ok(String::new());
         };
         let mut result = Ok(Applied::Duplicate);
-        let through = self.costly();
+        let through = self.luck.of(Choice::Transmit, 0).below(4) == 0;
         // Of a type that takes any order the messages of one operation need not stay in theirs.
         let turn = match table.needs == Delivery::Any && messages.len() > 1 {
             true => self

@@ -15,6 +15,10 @@ pub(super) enum Choice {
     Bytes,
     /// In which order messages come.
     Messages,
+    /// Whether messages go through bytes.
+    Transmit,
+    /// Whether a delta of an operation is made beside its messages.
+    Carry,
     /// By what everything is exchanged at the end.
     Route,
 }

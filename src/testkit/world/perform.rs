@@ -12,6 +12,7 @@ use super::super::step::{Step, Verb};
 use super::super::story::Deed;
 use super::super::subject::{Delivery, Gaps, Outcome};
 use super::super::table::Erased;
+use super::luck::Choice;
 use super::{Cargo, Checked, Node, Parcel, Traced, World, broken};
 
 /// The replica that a step may have changed.
@@ -61,7 +62,9 @@ impl World {
         if changed {
             self.coverage.effect(step.verb);
         }
-        Ok(changed.then_some(at))
+        // A collection may change what no law compares.
+        let looked = changed || matches!(step.verb, Verb::Collect | Verb::Overcollect);
+        Ok(looked.then_some(at))
     }
 
     /// A user does something; `choice` holds what.
@@ -81,7 +84,8 @@ impl World {
             .then(|| Rc::clone(&self.nodes[at]));
         let can = Rc::clone(&self.can);
         // Where messages carry operations, deltas of single ones are made at times.
-        let delta = can.delta.filter(|_| costly || can.ops.is_none());
+        let at_times = self.luck.of(Choice::Carry, 0).below(4) == 0;
+        let delta = can.delta.filter(|_| at_times || can.ops.is_none());
         let token = delta.map(|table| (table.seen)(&self.nodes[at].subject));
         let node = self.node_mut(at);
         let (outcome, messages) = match &can.ops {
@@ -109,7 +113,8 @@ impl World {
         });
         self.carry_update(at, number, messages, token);
         if let Some(before) = before {
-            self.check_operation(at, self.state(&before), costly)?;
+            let result = self.check_operation(at, self.state(&before), costly);
+            self.unasked(result)?;
         }
         Ok(true)
     }
