@@ -180,7 +180,7 @@ fn bytes_round_trip() {
     );
     let empty = State::<Board>::new();
     assert_eq!(State::from_bytes(&empty.to_bytes(), &limits), Ok(empty));
-    assert_eq!(Board::KIND, ShapeKind::Struct);
+    assert_eq!(Board::kind(commute::kernel::Place::Kept), ShapeKind::Struct);
 }
 
 mod reordered {

@@ -33,7 +33,10 @@ fn expand_value(model: &Model) -> TokenStream {
             type Part = #part;
             type Edit<'a> = #edit<'a>;
             type View = #view;
-            const KIND: ::commute::kernel::ShapeKind = ::commute::kernel::ShapeKind::Struct;
+
+            fn kind(_: ::commute::kernel::Place) -> ::commute::kernel::ShapeKind {
+                ::commute::kernel::ShapeKind::Struct
+            }
 
             fn empty(place: ::commute::kernel::Place) -> Self {
                 Self { #( #fields: #types::empty(place), )* }
@@ -133,9 +136,13 @@ fn expand_value_bytes(model: &Model) -> TokenStream {
     let types: Vec<_> = by_tag.iter().map(|field| replicated(field)).collect();
     let helpers = quote! { ::commute::kernel::fields };
     quote! {
-        fn encode(&self, encoder: &mut ::commute::codec::Encoder) {
+        fn encode(
+            &self,
+            encoder: &mut ::commute::codec::Encoder,
+            place: ::commute::kernel::Place,
+        ) {
             #helpers::encode_count(encoder, [ #( !#types::is_bottom(&self.#fields) ),* ]);
-            #( #helpers::encode_field(encoder, #tags, &self.#fields); )*
+            #( #helpers::encode_field(encoder, place, #tags, &self.#fields); )*
         }
 
         fn decode(
@@ -258,7 +265,10 @@ fn expand_part(model: &Model) -> TokenStream {
 
         #[automatically_derived]
         impl ::commute::kernel::Part for #part {
-            const KIND: ::commute::kernel::ShapeKind = ::commute::kernel::ShapeKind::Struct;
+
+            fn kind(_: ::commute::kernel::Place) -> ::commute::kernel::ShapeKind {
+                ::commute::kernel::ShapeKind::Struct
+            }
 
             fn is_empty(&self) -> bool {
                 #( #call::is_empty(&self.#fields) )&&*
@@ -311,17 +321,22 @@ fn expand_part_bytes(model: &Model) -> TokenStream {
             #( #helpers::content(out, #tags, &self.#fields); )*
         }
 
-        fn encode(&self, encoder: &mut ::commute::codec::Encoder) {
+        fn encode(
+            &self,
+            encoder: &mut ::commute::codec::Encoder,
+            place: ::commute::kernel::Place,
+        ) {
             #helpers::encode_count(encoder, [ #( !#call::is_empty(&self.#fields) ),* ]);
-            #( #helpers::encode_part(encoder, #tags, &self.#fields); )*
+            #( #helpers::encode_part(encoder, place, #tags, &self.#fields); )*
         }
 
         fn decode(
             decoder: &mut ::commute::codec::Decoder<'_>,
+            place: ::commute::kernel::Place,
         ) -> ::core::result::Result<Self, ::commute::codec::DecodeError> {
             let mut part = <Self as ::core::default::Default>::default();
             #helpers::decode(decoder, |tag, decoder| match tag {
-                #( #tags => #helpers::decode_part(decoder, &mut part.#fields), )*
+                #( #tags => #helpers::decode_part(decoder, place, &mut part.#fields), )*
                 _ => #helpers::unknown(decoder, tag),
             })?;
             ::core::result::Result::Ok(part)

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype};
+use super::tally::Tally;
+use crate::kernel::{EditError, EditView, Removable, Update, newtype::replicated_newtype};
 
 /// A counter that only grows.
 ///
@@ -13,7 +14,7 @@ use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype};
 /// |---|---|
 /// | conflict | A adds 1 while B adds 2: 3 |
 /// | delivery | any order, duplicates allowed |
-/// | space | one row per replica that ever counted |
+/// | space | one row per replica that ever counted; under a map key one entry per update that counts |
 /// | not guaranteed | a read sees only the increments that have arrived |
 ///
 /// Edits, on the [`EditView`]: `add`.
@@ -32,12 +33,12 @@ use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct GCounter(Latest<u64>);
+pub struct GCounter(Tally<u64>);
 
 impl GCounter {
     /// The sum of all increments. O(r).
     pub fn value(&self) -> u128 {
-        self.0.iter().map(|(_, row)| u128::from(*row)).sum()
+        self.0.iter().map(|amount| u128::from(*amount)).sum()
     }
 }
 
@@ -54,23 +55,22 @@ impl EditView<'_, GCounter> {
     /// [`EditError::CounterOverflow`] if this replica's own increments would pass 2^64 - 1. The
     /// value itself, a sum of such rows, cannot overflow.
     pub fn add(&mut self, amount: u64) -> Result<(), EditError> {
-        if amount == 0 {
-            return Ok(());
+        match amount {
+            0 => Ok(()),
+            _ => self.state.0.add(amount, self.update),
         }
-        let row = self
-            .state
-            .0
-            .get(self.update.dot().replica)
-            .copied()
-            .unwrap_or(0);
-        let row = row.checked_add(amount).ok_or(EditError::CounterOverflow)?;
-        self.state.0.set(row, self.update)
     }
 }
 
 replicated_newtype! {
-    impl[] GCounter as Latest<u64>;
+    impl[] GCounter as Tally<u64>;
     type View = u128;
     fn view(this) { this.value() }
-    fn visible(this) { this.value() != 0 }
+    fn visible(this) { !this.0.is_bottom() }
+}
+
+impl Removable for GCounter {
+    fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
+        self.0.reset(update)
+    }
 }

@@ -2,6 +2,7 @@
 
 mod g_counter;
 mod pn_counter;
+mod tally;
 
 pub use g_counter::GCounter;
 pub use pn_counter::PnCounter;

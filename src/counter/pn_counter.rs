@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype};
+use super::tally::Tally;
+use crate::kernel::{EditError, EditView, Removable, Update, newtype::replicated_newtype};
 
 /// A counter that grows and shrinks.
 ///
@@ -13,7 +14,7 @@ use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype};
 /// |---|---|
 /// | conflict | A adds 5 while B subtracts 2: 3 |
 /// | delivery | any order, duplicates allowed |
-/// | space | one row per replica that ever counted |
+/// | space | one row per replica that ever counted; under a map key one entry per update that counts |
 /// | not guaranteed | a lower bound: two replicas may each spend the last unit |
 ///
 /// Edits, on the [`EditView`]: `add`, `subtract`.
@@ -32,14 +33,14 @@ use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct PnCounter(Latest<(u64, u64)>);
+pub struct PnCounter(Tally<(u64, u64)>);
 
 impl PnCounter {
     /// All increments less all decrements. O(r).
     pub fn value(&self) -> i128 {
         self.0
             .iter()
-            .map(|(_, (up, down))| i128::from(*up) - i128::from(*down))
+            .map(|(up, down)| i128::from(*up) - i128::from(*down))
             .sum()
     }
 }
@@ -69,24 +70,22 @@ impl EditView<'_, PnCounter> {
     }
 
     fn change(&mut self, up: u64, down: u64) -> Result<(), EditError> {
-        if up == 0 && down == 0 {
-            return Ok(());
+        match (up, down) {
+            (0, 0) => Ok(()),
+            amounts => self.state.0.add(amounts, self.update),
         }
-        let row = self
-            .state
-            .0
-            .get(self.update.dot().replica)
-            .copied()
-            .unwrap_or((0, 0));
-        let up = row.0.checked_add(up).ok_or(EditError::CounterOverflow)?;
-        let down = row.1.checked_add(down).ok_or(EditError::CounterOverflow)?;
-        self.state.0.set((up, down), self.update)
     }
 }
 
 replicated_newtype! {
-    impl[] PnCounter as Latest<(u64, u64)>;
+    impl[] PnCounter as Tally<(u64, u64)>;
     type View = i128;
     fn view(this) { this.value() }
-    fn visible(this) { this.value() != 0 }
+    fn visible(this) { !this.0.is_bottom() }
+}
+
+impl Removable for PnCounter {
+    fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
+        self.0.reset(update)
+    }
 }

@@ -30,6 +30,16 @@ impl<V: Payload> DotFun<V> {
         self.entries.iter().map(|(&entry, value)| (entry, value))
     }
 
+    /// The number of live entries.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether no entry is live.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Adds an entry beside those that are live.
     ///
     /// # Errors
@@ -39,6 +49,16 @@ impl<V: Payload> DotFun<V> {
         self.entries.insert(entry, value);
         self.journal.push(Undo::Added(entry));
         Ok(entry)
+    }
+
+    /// The newest entry that `update` itself has made here, to be changed.
+    pub(crate) fn own_mut(&mut self, update: &Update) -> Option<&mut V> {
+        let (first, last) = (
+            EntryId::new(update.dot(), 0),
+            EntryId::new(update.dot(), u32::MAX),
+        );
+        let own = self.entries.range_mut(first..=last).next_back();
+        own.map(|(_, value)| value)
     }
 
     /// Kills the live entries for which `doomed` holds; returns whether there was one.
@@ -103,7 +123,10 @@ impl<V: Payload> Replicated for DotFun<V> {
     type Part = DotFunPart<V>;
     type Edit<'a> = EditView<'a, DotFun<V>>;
     type View = Vec<V>;
-    const KIND: ShapeKind = ShapeKind::DotFun;
+
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::DotFun
+    }
 
     fn empty(_: Place) -> DotFun<V> {
         DotFun {
@@ -193,7 +216,7 @@ impl<V: Payload> Replicated for DotFun<V> {
         }
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
+    fn encode(&self, encoder: &mut Encoder, _: Place) {
         encode(&self.entries, encoder);
     }
 
@@ -246,7 +269,9 @@ impl<V> Default for DotFunPart<V> {
 }
 
 impl<V: Payload> Part for DotFunPart<V> {
-    const KIND: ShapeKind = ShapeKind::DotFun;
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::DotFun
+    }
 
     fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -288,11 +313,11 @@ impl<V: Payload> Part for DotFunPart<V> {
         }
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
+    fn encode(&self, encoder: &mut Encoder, _: Place) {
         encode(&self.0, encoder);
     }
 
-    fn decode(decoder: &mut Decoder<'_>) -> Result<DotFunPart<V>, DecodeError> {
+    fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotFunPart<V>, DecodeError> {
         Ok(DotFunPart(decode(decoder)?))
     }
 }

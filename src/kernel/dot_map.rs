@@ -62,6 +62,17 @@ impl<K: Key, S: Removable> DotMap<K, S> {
             .or_insert_with(|| S::empty(Place::Removable))
     }
 
+    /// The value of `key` if there is one, to be changed by the running update. O(log n).
+    pub fn child_of<Q>(&mut self, key: &Q) -> Option<&mut S>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        let (key, _) = self.children.get_key_value(key)?;
+        let key = key.clone();
+        Some(self.child(key))
+    }
+
     /// Resets the value of `key`; returns whether there was one. O(log n) and the size of the value.
     ///
     /// # Errors
@@ -71,11 +82,9 @@ impl<K: Key, S: Removable> DotMap<K, S> {
         K: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        let Some((key, _)) = self.children.get_key_value(key) else {
+        let Some(child) = self.child_of(key) else {
             return Ok(false);
         };
-        let key = key.clone();
-        let child = self.child(key);
         let was_visible = child.visible();
         child.reset(update)?;
         Ok(was_visible)
@@ -138,7 +147,10 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
     type Part = DotMapPart<K, S::Part>;
     type Edit<'a> = EditView<'a, DotMap<K, S>>;
     type View = BTreeMap<K, S::View>;
-    const KIND: ShapeKind = ShapeKind::DotMap;
+
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::DotMap
+    }
 
     fn empty(_: Place) -> DotMap<K, S> {
         DotMap {
@@ -299,17 +311,17 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
         }
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
-        encoder.byte(S::KIND as u8);
+    fn encode(&self, encoder: &mut Encoder, _: Place) {
+        encoder.byte(S::kind(Place::Removable) as u8);
         encoder.varint(self.children.len() as u64);
         for (key, child) in &self.children {
             encoder.key(key);
-            child.encode(encoder);
+            child.encode(encoder, Place::Removable);
         }
     }
 
     fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotMap<K, S>, DecodeError> {
-        decoder.shape(S::KIND)?;
+        decoder.shape(S::kind(Place::Removable))?;
         let mut children = BTreeMap::<K, S>::new();
         let mut index = Vec::new();
         let mut entries = 0;
@@ -354,7 +366,9 @@ impl<K, P> Default for DotMapPart<K, P> {
 }
 
 impl<K: Key, P: Part> Part for DotMapPart<K, P> {
-    const KIND: ShapeKind = ShapeKind::DotMap;
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::DotMap
+    }
 
     fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -409,21 +423,21 @@ impl<K: Key, P: Part> Part for DotMapPart<K, P> {
         }
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
-        encoder.byte(P::KIND as u8);
+    fn encode(&self, encoder: &mut Encoder, _: Place) {
+        encoder.byte(P::kind(Place::Removable) as u8);
         encoder.varint(self.0.len() as u64);
         for (key, part) in &self.0 {
             encoder.key(key);
-            part.encode(encoder);
+            part.encode(encoder, Place::Removable);
         }
     }
 
-    fn decode(decoder: &mut Decoder<'_>) -> Result<DotMapPart<K, P>, DecodeError> {
-        decoder.shape(P::KIND)?;
+    fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotMapPart<K, P>, DecodeError> {
+        decoder.shape(P::kind(Place::Removable))?;
         let mut parts = BTreeMap::<K, P>::new();
         for _ in 0..decoder.count(3)? {
             let key = decoder.key(parts.last_key_value().map(|(key, _)| key))?;
-            let part = decoder.deeper(P::decode)?;
+            let part = decoder.deeper(|d| P::decode(d, Place::Removable))?;
             decoder.require(!part.is_empty(), DecodeErrorKind::NotCanonical)?;
             parts.insert(key, part);
         }

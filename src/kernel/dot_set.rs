@@ -81,7 +81,10 @@ impl Replicated for DotSet {
     type Part = DotSetPart;
     type Edit<'a> = EditView<'a, DotSet>;
     type View = bool;
-    const KIND: ShapeKind = ShapeKind::DotSet;
+
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::DotSet
+    }
 
     fn empty(_: Place) -> DotSet {
         DotSet::default()
@@ -163,7 +166,7 @@ impl Replicated for DotSet {
         }
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
+    fn encode(&self, encoder: &mut Encoder, _: Place) {
         encode(&self.entries, encoder);
     }
 
@@ -204,7 +207,9 @@ fn decode(decoder: &mut Decoder<'_>) -> Result<Vec<EntryId>, DecodeError> {
 pub struct DotSetPart(Vec<EntryId>);
 
 impl Part for DotSetPart {
-    const KIND: ShapeKind = ShapeKind::DotSet;
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::DotSet
+    }
 
     fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -243,11 +248,11 @@ impl Part for DotSetPart {
             .for_each(|entry| out.extend_from_slice(&entry.index.to_le_bytes()));
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
+    fn encode(&self, encoder: &mut Encoder, _: Place) {
         encode(&self.0, encoder);
     }
 
-    fn decode(decoder: &mut Decoder<'_>) -> Result<DotSetPart, DecodeError> {
+    fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotSetPart, DecodeError> {
         Ok(DotSetPart(decode(decoder)?))
     }
 }

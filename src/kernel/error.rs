@@ -16,6 +16,14 @@ pub enum EditError {
     CounterOverflow,
     /// The Lamport time of a sequence would pass 2^64 - 1.
     LamportExhausted,
+    /// A register was written with the last stamp that there is; clear it first.
+    StampExhausted,
+    /// The stamp of a write would be further ahead of the clock that was given than allowed: a value
+    /// seen here was written by a clock that is fast, or the one given is slow.
+    ClockBehind {
+        /// By how many milliseconds.
+        millis: u64,
+    },
     /// A position is out of range or inside a character.
     Index(IndexError),
 }
@@ -27,6 +35,10 @@ impl fmt::Display for EditError {
             Self::TooManyEntries => f.write_str("too many entries in one update"),
             Self::CounterOverflow => f.write_str("counter overflow"),
             Self::LamportExhausted => f.write_str("lamport time exhausted"),
+            Self::StampExhausted => f.write_str("no stamp is left; clear the register first"),
+            Self::ClockBehind { millis } => {
+                write!(f, "the clock is {millis} ms behind what was written")
+            }
             Self::Index(error) => error.fmt(f),
         }
     }

@@ -9,7 +9,7 @@
 pub use alloc::collections::BTreeSet;
 pub use alloc::vec::Vec;
 
-use super::{Part, Place, Replicated};
+use super::{Part, Place, Replicated, ShapeKind};
 use crate::codec::{DecodeError, DecodeErrorKind as Kind, Decoder, Encoder};
 
 /// A tag, a length, a kind and a body of one byte each.
@@ -22,23 +22,23 @@ pub fn encode_count<const N: usize>(encoder: &mut Encoder, held: [bool; N]) {
 }
 
 /// Writes one field of a state, unless it holds nothing.
-pub fn encode_field<S: Replicated>(encoder: &mut Encoder, tag: u32, field: &S) {
+pub fn encode_field<S: Replicated>(encoder: &mut Encoder, place: Place, tag: u32, field: &S) {
     if !field.is_bottom() {
-        encode(encoder, tag, S::KIND as u8, |e| field.encode(e));
+        encode(encoder, tag, S::kind(place), |e| field.encode(e, place));
     }
 }
 
 /// Writes one field of a fragment, unless it is empty.
-pub fn encode_part<P: Part>(encoder: &mut Encoder, tag: u32, part: &P) {
+pub fn encode_part<P: Part>(encoder: &mut Encoder, place: Place, tag: u32, part: &P) {
     if !part.is_empty() {
-        encode(encoder, tag, P::KIND as u8, |e| part.encode(e));
+        encode(encoder, tag, P::kind(place), |e| part.encode(e, place));
     }
 }
 
-fn encode(encoder: &mut Encoder, tag: u32, kind: u8, body: impl FnOnce(&mut Encoder)) {
+fn encode(encoder: &mut Encoder, tag: u32, kind: ShapeKind, body: impl FnOnce(&mut Encoder)) {
     encoder.varint(u64::from(tag));
     encoder.nested(|e| {
-        e.byte(kind);
+        e.byte(kind as u8);
         body(e);
     });
 }
@@ -76,7 +76,7 @@ pub fn decode_field<S: Replicated>(
     place: Place,
     field: &mut S,
 ) -> Result<(), DecodeError> {
-    decoder.shape(S::KIND)?;
+    decoder.shape(S::kind(place))?;
     *field = decoder.deeper(|d| S::decode(d, place))?;
     decoder.require(!field.is_bottom(), Kind::NotCanonical)
 }
@@ -85,9 +85,13 @@ pub fn decode_field<S: Replicated>(
 ///
 /// # Errors
 /// [`DecodeError`], also for an empty field.
-pub fn decode_part<P: Part>(decoder: &mut Decoder<'_>, part: &mut P) -> Result<(), DecodeError> {
-    decoder.shape(P::KIND)?;
-    *part = decoder.deeper(P::decode)?;
+pub fn decode_part<P: Part>(
+    decoder: &mut Decoder<'_>,
+    place: Place,
+    part: &mut P,
+) -> Result<(), DecodeError> {
+    decoder.shape(P::kind(place))?;
+    *part = decoder.deeper(|d| P::decode(d, place))?;
     decoder.require(!part.is_empty(), Kind::NotCanonical)
 }
 
@@ -134,7 +138,7 @@ mod tests {
 
     #[test]
     fn only_the_canonical_spelling_is_read() {
-        let kind = <Latest<u64>>::KIND as u8;
+        let kind = <Latest<u64>>::kind(Place::Kept) as u8;
         assert!(read(&[0]).is_ok_and(|counter| counter.is_bottom()));
         let faults: [(&[u8], Kind); 6] = [
             (&[1, 7, 2, kind, 0], Kind::NotCanonical),

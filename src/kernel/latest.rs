@@ -89,7 +89,10 @@ impl<V: Payload> Replicated for Latest<V> {
     type Part = LatestPart<V>;
     type Edit<'a> = EditView<'a, Latest<V>>;
     type View = BTreeMap<ReplicaId, V>;
-    const KIND: ShapeKind = ShapeKind::Latest;
+
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::Latest
+    }
 
     fn empty(_: Place) -> Latest<V> {
         Latest {
@@ -180,7 +183,7 @@ impl<V: Payload> Replicated for Latest<V> {
         }
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
+    fn encode(&self, encoder: &mut Encoder, _: Place) {
         encode(&self.rows, encoder);
     }
 
@@ -224,7 +227,9 @@ impl<V> Default for LatestPart<V> {
 }
 
 impl<V: Payload> Part for LatestPart<V> {
-    const KIND: ShapeKind = ShapeKind::Latest;
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::Latest
+    }
 
     fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -266,11 +271,11 @@ impl<V: Payload> Part for LatestPart<V> {
         }
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
+    fn encode(&self, encoder: &mut Encoder, _: Place) {
         encode(&self.0, encoder);
     }
 
-    fn decode(decoder: &mut Decoder<'_>) -> Result<LatestPart<V>, DecodeError> {
+    fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<LatestPart<V>, DecodeError> {
         Ok(LatestPart(decode(decoder)?))
     }
 }

@@ -2,10 +2,11 @@
 
 /// Implements [`Replicated`](crate::kernel::Replicated) for a tuple struct by its only field.
 ///
-/// The view and whether a container shows the value stay the type's own.
+/// The view and whether a container shows the value stay the type's own. With `, at its place` a
+/// second field holds the place where the value stands.
 macro_rules! replicated_newtype {
     (
-        impl[$($generics:tt)*] $type:ty as $shape:ty;
+        impl[$($generics:tt)*] $type:ty as $shape:ty $(, at its $place:tt)?;
         type View = $view:ty;
         fn view($this:ident) $view_body:block
         fn visible($that:ident) $visible_body:block
@@ -14,11 +15,16 @@ macro_rules! replicated_newtype {
             type Part = <$shape as $crate::kernel::Replicated>::Part;
             type Edit<'a> = $crate::kernel::EditView<'a, $type>;
             type View = $view;
-            const KIND: $crate::kernel::ShapeKind =
-                <$shape as $crate::kernel::Replicated>::KIND;
+
+            fn kind(place: $crate::kernel::Place) -> $crate::kernel::ShapeKind {
+                <$shape as $crate::kernel::Replicated>::kind(place)
+            }
 
             fn empty(place: $crate::kernel::Place) -> Self {
-                Self($crate::kernel::Replicated::empty(place))
+                Self(
+                    $crate::kernel::Replicated::empty(place)
+                    $(, $crate::kernel::newtype::second!($place place))?
+                )
             }
 
             fn edit<'a>(
@@ -98,18 +104,30 @@ macro_rules! replicated_newtype {
                 self.0.rollback();
             }
 
-            fn encode(&self, encoder: &mut $crate::codec::Encoder) {
-                self.0.encode(encoder);
+            fn encode(
+                &self,
+                encoder: &mut $crate::codec::Encoder,
+                place: $crate::kernel::Place,
+            ) {
+                self.0.encode(encoder, place);
             }
 
             fn decode(
                 decoder: &mut $crate::codec::Decoder<'_>,
                 place: $crate::kernel::Place,
             ) -> Result<Self, $crate::codec::DecodeError> {
-                $crate::kernel::Replicated::decode(decoder, place).map(Self)
+                let inner = $crate::kernel::Replicated::decode(decoder, place)?;
+                Ok(Self(inner $(, $crate::kernel::newtype::second!($place place))?))
             }
         }
     };
 }
 
-pub(crate) use replicated_newtype;
+/// The second of two tokens; the first one makes a repetition.
+macro_rules! second {
+    ($first:tt $second:tt) => {
+        $second
+    };
+}
+
+pub(crate) use {replicated_newtype, second};

@@ -65,7 +65,7 @@ fn bytes_of<S: Replicated>(value: &S, version: &Version) -> Vec<u8> {
     let mut encoder = Encoder::new(version.iter().map(|(id, _)| id).collect());
     encoder.table();
     encoder.version(version);
-    value.encode(&mut encoder);
+    value.encode(&mut encoder, Place::Removable);
     encoder.into_bytes()
 }
 
@@ -81,11 +81,11 @@ fn read<S: Replicated>(bytes: &[u8]) -> S {
 fn read_part<P: Part>(part: &P) -> P {
     let mut encoder = Encoder::new((1..=3).map(id).collect());
     encoder.table();
-    part.encode(&mut encoder);
+    part.encode(&mut encoder, Place::Removable);
     let bytes = encoder.into_bytes();
     let mut decoder = Decoder::new(&bytes, &Limits::default());
     decoder.table().unwrap();
-    let read = P::decode(&mut decoder).unwrap();
+    let read = P::decode(&mut decoder, Place::Removable).unwrap();
     decoder.finish().unwrap();
     read
 }

@@ -60,8 +60,8 @@ pub trait Replicated: Sized + Send + Sync + 'static {
         Self: 'a;
     /// The plain value that a user sees.
     type View;
-    /// The shape on the wire.
-    const KIND: ShapeKind;
+    /// The shape on the wire at `place`.
+    fn kind(place: Place) -> ShapeKind;
 
     /// The value nobody has touched.
     fn empty(place: Place) -> Self;
@@ -125,8 +125,8 @@ pub trait Replicated: Sized + Send + Sync + 'static {
     /// Undoes everything since the last [`publish`](Replicated::publish). O(update).
     fn rollback(&mut self);
 
-    /// Writes the state.
-    fn encode(&self, encoder: &mut Encoder);
+    /// Writes the state of a value at `place`.
+    fn encode(&self, encoder: &mut Encoder, place: Place);
 
     /// Reads a state written by [`encode`](Replicated::encode).
     ///
@@ -146,8 +146,8 @@ pub trait Removable: Replicated {
 
 /// A fragment of a state, as deltas carry it: entries with their content.
 pub trait Part: Clone + Default + PartialEq + Debug + Send + Sync + 'static {
-    /// The shape on the wire.
-    const KIND: ShapeKind;
+    /// The shape on the wire at `place`.
+    fn kind(place: Place) -> ShapeKind;
 
     /// Whether there are no entries.
     fn is_empty(&self) -> bool;
@@ -177,12 +177,12 @@ pub trait Part: Clone + Default + PartialEq + Debug + Send + Sync + 'static {
     /// and where, and what was deleted.
     fn content(&self, out: &mut Vec<u8>);
 
-    /// Writes the fragment.
-    fn encode(&self, encoder: &mut Encoder);
+    /// Writes the fragment of a value at `place`.
+    fn encode(&self, encoder: &mut Encoder, place: Place);
 
     /// Reads a fragment written by [`encode`](Part::encode).
     ///
     /// # Errors
     /// See [`DecodeError`].
-    fn decode(decoder: &mut Decoder<'_>) -> Result<Self, DecodeError>;
+    fn decode(decoder: &mut Decoder<'_>, place: Place) -> Result<Self, DecodeError>;
 }

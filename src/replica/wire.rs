@@ -77,8 +77,8 @@ impl<S: Replicated> State<S> {
                 .for_each(|seal| e.raw(&seal.to_le_bytes()));
         })
         .section(CONTENT, |e| {
-            e.byte(S::KIND as u8);
-            self.core.value.encode(e);
+            e.byte(S::kind(Place::Kept) as u8);
+            self.core.value.encode(e, Place::Kept);
         })
         .finish()
     }
@@ -130,7 +130,7 @@ impl<S: Replicated> State<S> {
     }
 
     fn decode_content(&mut self, decoder: &mut Decoder<'_>) -> Result<()> {
-        decoder.shape(S::KIND)?;
+        decoder.shape(S::kind(Place::Kept))?;
         let core = self.core_mut();
         core.value = decoder.deeper(|d| S::decode(d, Place::Kept))?;
         let mut names = Names::new();
@@ -152,8 +152,8 @@ impl<S: Replicated> Delta<S> {
         });
         if !self.part.is_empty() {
             sections = sections.section(CONTENT, |e| {
-                e.byte(S::KIND as u8);
-                self.part.encode(e);
+                e.byte(S::kind(Place::Kept) as u8);
+                self.part.encode(e, Place::Kept);
             });
         }
         if self.kills != Kills::default() {
@@ -223,8 +223,8 @@ impl<S: Replicated> Delta<S> {
                 delta.decode_clocks(d)
             }
             CONTENT => {
-                d.shape(S::KIND)?;
-                delta.part = d.deeper(S::Part::decode)?;
+                d.shape(S::kind(Place::Kept))?;
+                delta.part = d.deeper(|d| S::Part::decode(d, Place::Kept))?;
                 d.require(!delta.part.is_empty(), Kind::NotCanonical)
             }
             KILLS => {

@@ -11,7 +11,7 @@ use super::name_run::{Chain, Name, NameRun};
 use super::sequence::{DeleteRun, InsertRun, Part};
 use crate::clock::{Dots, EntryId, Names, ReplicaId};
 use crate::codec::{DecodeError, DecodeErrorKind as Kind, Decoder, Encoder};
-use crate::kernel::{MergeError, Part as Fragment, ShapeKind};
+use crate::kernel::{MergeError, Part as Fragment, Place, ShapeKind};
 
 /// Adds the names of a run to a set.
 pub(super) fn name_all(out: &mut Names, replica: ReplicaId, run: NameRun) {
@@ -216,7 +216,9 @@ fn stretches(replica: ReplicaId, names: NameRun, dots: &Dots) -> Vec<(u32, u32)>
 }
 
 impl Fragment for Part {
-    const KIND: ShapeKind = ShapeKind::Seq;
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::Seq
+    }
 
     fn is_empty(&self) -> bool {
         self.inserts.is_empty() && self.deletes.is_empty()
@@ -311,7 +313,7 @@ impl Fragment for Part {
         }
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
+    fn encode(&self, encoder: &mut Encoder, _: Place) {
         encoder.varint(self.inserts.len() as u64);
         for run in &self.inserts {
             encoder.replica(run.replica);
@@ -326,7 +328,7 @@ impl Fragment for Part {
         encode_deletes(self.deletes.iter(), encoder);
     }
 
-    fn decode(decoder: &mut Decoder<'_>) -> Result<Part, DecodeError> {
+    fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<Part, DecodeError> {
         let mut part = Part::default();
         for _ in 0..decoder.count(6)? {
             let replica = decoder.replica()?;

@@ -305,7 +305,10 @@ impl Replicated for Text {
     type Part = Part;
     type Edit<'a> = EditView<'a, Text>;
     type View = String;
-    const KIND: ShapeKind = ShapeKind::Seq;
+
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::Seq
+    }
 
     fn empty(_: Place) -> Text {
         Text {
@@ -397,7 +400,7 @@ impl Replicated for Text {
         self.sequence.rollback();
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
+    fn encode(&self, encoder: &mut Encoder, _: Place) {
         encoder.varint(self.sequence.clock());
         encoder.nested(|e| self.chunks().for_each(|chunk| e.raw(chunk.as_bytes())));
         let runs: alloc::vec::Vec<ElementRun> = self.sequence.runs().collect();

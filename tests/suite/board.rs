@@ -38,7 +38,10 @@ impl Replicated for Board {
     type Part = BoardPart;
     type Edit<'a> = BoardEdit<'a>;
     type View = (BTreeSet<u8>, i128);
-    const KIND: ShapeKind = ShapeKind::Struct;
+
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::Struct
+    }
 
     fn empty(place: Place) -> Board {
         Board {
@@ -128,24 +131,26 @@ impl Replicated for Board {
         self.count.rollback();
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
-        encoder.byte(OrSet::<u8>::KIND as u8);
-        self.set.encode(encoder);
-        encoder.byte(PnCounter::KIND as u8);
-        self.count.encode(encoder);
+    fn encode(&self, encoder: &mut Encoder, place: Place) {
+        encoder.byte(OrSet::<u8>::kind(place) as u8);
+        self.set.encode(encoder, place);
+        encoder.byte(PnCounter::kind(place) as u8);
+        self.count.encode(encoder, place);
     }
 
     fn decode(decoder: &mut Decoder<'_>, place: Place) -> Result<Board, DecodeError> {
-        decoder.shape(OrSet::<u8>::KIND)?;
+        decoder.shape(OrSet::<u8>::kind(place))?;
         let set = decoder.deeper(|d| OrSet::decode(d, place))?;
-        decoder.shape(PnCounter::KIND)?;
+        decoder.shape(PnCounter::kind(place))?;
         let count = decoder.deeper(|d| PnCounter::decode(d, place))?;
         Ok(Board { set, count })
     }
 }
 
 impl Part for BoardPart {
-    const KIND: ShapeKind = ShapeKind::Struct;
+    fn kind(_: Place) -> ShapeKind {
+        ShapeKind::Struct
+    }
 
     fn is_empty(&self) -> bool {
         self.set.is_empty() && self.count.is_empty()
@@ -186,18 +191,18 @@ impl Part for BoardPart {
         self.count.content(out);
     }
 
-    fn encode(&self, encoder: &mut Encoder) {
-        encoder.byte(OrSet::<u8>::KIND as u8);
-        self.set.encode(encoder);
-        encoder.byte(PnCounter::KIND as u8);
-        self.count.encode(encoder);
+    fn encode(&self, encoder: &mut Encoder, place: Place) {
+        encoder.byte(OrSet::<u8>::kind(place) as u8);
+        self.set.encode(encoder, place);
+        encoder.byte(PnCounter::kind(place) as u8);
+        self.count.encode(encoder, place);
     }
 
-    fn decode(decoder: &mut Decoder<'_>) -> Result<BoardPart, DecodeError> {
-        decoder.shape(OrSet::<u8>::KIND)?;
-        let set = decoder.deeper(Part::decode)?;
-        decoder.shape(PnCounter::KIND)?;
-        let count = decoder.deeper(Part::decode)?;
+    fn decode(decoder: &mut Decoder<'_>, place: Place) -> Result<BoardPart, DecodeError> {
+        decoder.shape(OrSet::<u8>::kind(place))?;
+        let set = decoder.deeper(|d| Part::decode(d, place))?;
+        decoder.shape(PnCounter::kind(place))?;
+        let count = decoder.deeper(|d| Part::decode(d, place))?;
         let part = BoardPart { set, count };
         decoder.require(!part.is_empty(), DecodeErrorKind::NotCanonical)?;
         Ok(part)

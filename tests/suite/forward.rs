@@ -16,7 +16,10 @@ macro_rules! forward {
             type Part = <$shape as commute::Replicated>::Part;
             type Edit<'a> = $crate::suite::forward::Editing<'a, $type>;
             type View = <$shape as commute::Replicated>::View;
-            const KIND: commute::kernel::ShapeKind = <$shape as commute::Replicated>::KIND;
+
+            fn kind(place: commute::kernel::Place) -> commute::kernel::ShapeKind {
+                <$shape as commute::Replicated>::kind(place)
+            }
 
             fn empty(place: commute::kernel::Place) -> Self {
                 Self(commute::Replicated::empty(place))
@@ -78,8 +81,8 @@ macro_rules! forward {
             fn rollback(&mut self) {
                 self.0.rollback();
             }
-            fn encode(&self, encoder: &mut commute::codec::Encoder) {
-                self.0.encode(encoder);
+            fn encode(&self, encoder: &mut commute::codec::Encoder, place: commute::kernel::Place) {
+                self.0.encode(encoder, place);
             }
             fn decode(
                 decoder: &mut commute::codec::Decoder<'_>,
