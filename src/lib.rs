@@ -5,7 +5,16 @@
 //! |---|---|---|
 //! | a count that only grows | [`GCounter`] | both count |
 //! | a count that also shrinks | [`PnCounter`] | both count; it may go below zero |
+//! | the greatest or smallest value seen | [`MaxRegister`], [`MinRegister`] | the greater, the smaller |
+//! | one value, with conflicts shown | [`MvRegister`] | both stay until somebody writes again |
+//! | one value, whoever was last | [`LwwRegister`] | the greater time stamp; the loser stays readable |
+//! | a switch | [`EwFlag`], [`DwFlag`] | on wins; off wins |
+//! | a set that only grows | [`GSet`] | both additions stay |
 //! | a set | [`OrSet`] | an addition wins over a removal that has not seen it |
+//! | a set, removals first | [`RwSet`] | a removal wins over an addition that has not seen it |
+//! | a set of what never comes back | [`TwoPhaseSet`] | removed is removed |
+//! | a map of plain values | [`LwwMap`] | the greater time stamp; a write wins over a removal |
+//! | a map of any of these types | [`OrMap`] | each value by its own rule; an update wins over a removal |
 //! | text | [`Text`] | both insertions stay, each in one piece; what one deletes the other may type into |
 //! | a whole application state | `#[derive(Replicated)]` on a struct of these | each field by its own rule, under one version |
 //!
@@ -87,8 +96,11 @@ pub mod codec;
 pub mod coord;
 pub mod counter;
 pub mod env;
+pub mod flag;
 pub mod interop;
 pub mod kernel;
+pub mod map;
+pub mod register;
 pub mod replica;
 pub mod set;
 #[cfg(feature = "std")]
@@ -97,7 +109,7 @@ pub mod store;
 pub mod testkit;
 pub mod text;
 
-pub use clock::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Version};
+pub use clock::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Stamp, Version};
 pub use codec::{DecodeError, Limits};
 /// # Examples
 /// ```
@@ -125,11 +137,14 @@ pub use commute_derive::Replicated;
 pub use counter::{GCounter, PnCounter};
 #[cfg(feature = "crdts")]
 pub use crdts;
+pub use flag::{DwFlag, EwFlag};
 pub use kernel::{EditError, MergeError, Replicated};
+pub use map::{LwwMap, OrMap};
 #[cfg(feature = "quickcheck")]
 pub use quickcheck;
+pub use register::{LwwRegister, MaxRegister, MinRegister, MvRegister};
 pub use replica::{Applied, Delta, Digest, Replica, State};
-pub use set::OrSet;
+pub use set::{GSet, OrSet, RwSet, TwoPhaseSet};
 pub use text::Text;
 
 /// The programs of the README, compiled and run.

@@ -1,7 +1,10 @@
 //! The types of the crate under the suite that users run: one test per law.
 #![cfg(feature = "testkit")]
 
-use commute::{GCounter, OrSet, PnCounter, Replica, Text};
+use commute::{
+    DwFlag, EwFlag, GCounter, GSet, LwwMap, LwwRegister, MaxRegister, MinRegister, MvRegister,
+    OrMap, OrSet, PnCounter, Replica, RwSet, Text, TwoPhaseSet,
+};
 
 /// The budget of this file; `laws_*.rs` search further at random.
 macro_rules! suites {
@@ -19,6 +22,17 @@ suites! {
     pn_counter: PnCounter,
     or_set: OrSet<u8>,
     text: Text,
+    mv_register: MvRegister<u8>,
+    lww_register: LwwRegister<u8>,
+    max_register: MaxRegister<u8>,
+    min_register: MinRegister<u8>,
+    ew_flag: EwFlag,
+    dw_flag: DwFlag,
+    g_set: GSet<u8>,
+    two_phase_set: TwoPhaseSet<u8>,
+    rw_set: RwSet<u8>,
+    or_map_of_counters: OrMap<u8, PnCounter>,
+    lww_map: LwwMap<u8, u8>,
 }
 
 /// Names of the kit that a user has too, and both words of which one includes the other.

@@ -7,6 +7,7 @@ mod lamport;
 mod names;
 mod ranges;
 mod replica_id;
+mod stamp;
 mod version;
 
 pub(crate) use by_replica::ByReplica;
@@ -17,4 +18,5 @@ pub use names::Names;
 pub(crate) use names::{Block, Indices};
 pub(crate) use ranges::Ranges;
 pub use replica_id::{ParseReplicaIdError, ReplicaId};
+pub use stamp::{Stamp, Stamped};
 pub use version::Version;

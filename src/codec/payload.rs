@@ -1,11 +1,13 @@
 //! Values inside entries.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use super::encoder::varint;
-use super::{DecodeErrorKind as Kind, Decoder, Limits};
+use super::{DecodeErrorKind as Kind, Decoder, Key, Limits};
+use crate::clock::ReplicaId;
 
 /// A value that an entry carries, with one byte string per value.
 ///
@@ -46,7 +48,72 @@ impl Payload for i64 {
     }
 
     fn decode(bytes: &[u8]) -> Option<i64> {
-        u64::decode(bytes).map(|zigzag| (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
+        <u64 as Payload>::decode(bytes).map(|zigzag| (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
+    }
+}
+
+macro_rules! small {
+    ($($wide:ty: $($small:ty)*;)*) => {$($(
+        impl Payload for $small {
+            fn encode(&self, out: &mut Vec<u8>) {
+                Payload::encode(&<$wide>::from(*self), out);
+            }
+
+            fn decode(bytes: &[u8]) -> Option<$small> {
+                let wide = <$wide as Payload>::decode(bytes)?;
+                <$small>::try_from(wide).ok()
+            }
+        }
+    )*)*};
+}
+
+small! {
+    u64: u8 u16 u32;
+    i64: i8 i16 i32;
+}
+
+/// What is encoded as the key that it may be, too.
+macro_rules! as_keys {
+    ($($type:ty),*) => {$(
+        impl Payload for $type {
+            fn encode(&self, out: &mut Vec<u8>) {
+                Key::encode(self, out);
+            }
+
+            fn decode(bytes: &[u8]) -> Option<$type> {
+                Key::decode(bytes)
+            }
+        }
+    )*};
+}
+
+as_keys!(u128, i128, char, (), Box<str>, ReplicaId);
+
+impl<const N: usize> Payload for [u8; N] {
+    fn encode(&self, out: &mut Vec<u8>) {
+        Key::encode(self, out);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<[u8; N]> {
+        Key::decode(bytes)
+    }
+}
+
+/// One byte that tells whether there is a value, and the value.
+impl<V: Payload> Payload for Option<V> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(self.is_some()));
+        if let Some(value) = self {
+            value.encode(out);
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Option<V>> {
+        match bytes.split_first()? {
+            (0, []) => Some(None),
+            (1, rest) => V::decode(rest).map(Some),
+            _ => None,
+        }
     }
 }
 
@@ -136,16 +203,29 @@ mod tests {
         [true, false].into_iter().for_each(round_trip);
         round_trip(String::from("\u{1F309}"));
         round_trip((7u64, u64::MAX));
+        [0, 200, 255_u8].into_iter().for_each(round_trip);
+        [-7, i32::MIN, i32::MAX].into_iter().for_each(round_trip);
+        [None, Some(String::new()), Some("x".into())]
+            .into_iter()
+            .for_each(round_trip);
+        round_trip(u128::MAX);
+        round_trip('\u{1F309}');
+        round_trip([1_u8, 2, 3]);
+        round_trip(());
     }
 
     #[test]
     fn other_spellings_are_refused() {
-        assert_eq!(u64::decode(&[0x80, 0x00]), None);
-        assert_eq!(u64::decode(&[1, 1]), None);
-        assert_eq!(bool::decode(&[2]), None);
-        assert_eq!(String::decode(&[0xff]), None);
+        assert_eq!(<u64 as Payload>::decode(&[0x80, 0x00]), None);
+        assert_eq!(<u64 as Payload>::decode(&[1, 1]), None);
+        assert_eq!(<u8 as Payload>::decode(&[0x80, 0x02]), None);
+        assert_eq!(<Option<bool> as Payload>::decode(&[0, 0]), None);
+        assert_eq!(<Option<bool> as Payload>::decode(&[2, 0]), None);
+        assert_eq!(<Option<bool> as Payload>::decode(&[]), None);
+        assert_eq!(<bool as Payload>::decode(&[2]), None);
+        assert_eq!(<String as Payload>::decode(&[0xff]), None);
         assert_eq!(
-            u64::decode(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]),
+            <u64 as Payload>::decode(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]),
             None
         );
     }

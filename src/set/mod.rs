@@ -1,5 +1,11 @@
 //! Sets.
 
+mod g_set;
 mod or_set;
+mod rw_set;
+mod two_phase_set;
 
+pub use g_set::GSet;
 pub use or_set::OrSet;
+pub use rw_set::RwSet;
+pub use two_phase_set::TwoPhaseSet;

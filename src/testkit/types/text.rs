@@ -1,114 +1,12 @@
-//! The crate's own types as subjects.
+//! Text as a subject.
 
-use std::collections::BTreeSet;
 use std::fmt::{self, Debug};
 
-use super::replica::{Exercise, Meaning};
-use super::seen::Seen;
-use super::source::Source;
-use super::spec::{self, AsListOps, Level, ListOp, SetOp};
-use super::subject::Verdict;
-use crate::codec::Key;
-use crate::counter::{GCounter, PnCounter};
 use crate::kernel::{EditError, EditView};
-use crate::set::OrSet;
+use crate::testkit::replica::{Exercise, Meaning};
+use crate::testkit::spec::{self, AsListOps, Level, ListOp};
+use crate::testkit::{Seen, Source, Verdict};
 use crate::text::{Chars, Text};
-
-/// Amounts: one and more than one, and nothing.
-impl Exercise for GCounter {
-    type Op = u64;
-
-    fn choose(&self, source: &mut Source<'_>) -> Option<u64> {
-        source.pick(&[1, 3, 0]).copied()
-    }
-
-    fn perform(counter: &mut EditView<'_, GCounter>, amount: &u64) -> Result<(), EditError> {
-        counter.add(*amount)
-    }
-}
-
-impl Meaning for GCounter {
-    fn judge(seen: &Seen<'_, u64>, got: &u128) -> Verdict {
-        spec::sum(seen, &i128::try_from(*got).unwrap_or(i128::MAX))
-    }
-}
-
-impl Exercise for PnCounter {
-    type Op = i64;
-
-    fn choose(&self, source: &mut Source<'_>) -> Option<i64> {
-        source.pick(&[1, -1, 3, -2, 0]).copied()
-    }
-
-    fn perform(counter: &mut EditView<'_, PnCounter>, amount: &i64) -> Result<(), EditError> {
-        match *amount < 0 {
-            true => counter.subtract(amount.unsigned_abs()),
-            false => counter.add(amount.unsigned_abs()),
-        }
-    }
-}
-
-impl Meaning for PnCounter {
-    fn judge(seen: &Seen<'_, i64>, got: &i128) -> Verdict {
-        spec::sum(seen, got)
-    }
-}
-
-/// A type with values to test with.
-pub trait Sample: Sized {
-    /// The value for `number`, another one for each.
-    fn sample(number: u8) -> Self;
-}
-
-macro_rules! samples {
-    ($($number:ty),*) => {
-        $(impl Sample for $number {
-            fn sample(number: u8) -> $number {
-                number as $number
-            }
-        })*
-    };
-}
-
-samples!(u8, u16, u32, u64, u128, i8, i16, i32, i64, i128);
-
-/// The first one is empty.
-impl Sample for String {
-    fn sample(number: u8) -> String {
-        "x".repeat(usize::from(number))
-    }
-}
-
-/// Two elements, so that operations meet.
-const ELEMENTS: u64 = 2;
-
-impl<T: Key + Sample + Debug> Exercise for OrSet<T> {
-    type Op = SetOp<T>;
-
-    fn choose(&self, source: &mut Source<'_>) -> Option<SetOp<T>> {
-        if source.below(2) == 0 {
-            return Some(SetOp::Insert(T::sample(source.below(ELEMENTS) as u8)));
-        }
-        Some(match source.below(ELEMENTS + 1) {
-            ELEMENTS => SetOp::Clear,
-            element => SetOp::Remove(T::sample(element as u8)),
-        })
-    }
-
-    fn perform(set: &mut EditView<'_, OrSet<T>>, op: &SetOp<T>) -> Result<(), EditError> {
-        match op {
-            SetOp::Insert(value) => set.insert(value.clone()).map(drop),
-            SetOp::Remove(value) => set.remove(value).map(drop),
-            SetOp::Clear => set.clear(),
-        }
-    }
-}
-
-impl<T: Key + Sample + Debug> Meaning for OrSet<T> {
-    fn judge(seen: &Seen<'_, SetOp<T>>, got: &BTreeSet<T>) -> Verdict {
-        spec::add_wins(seen, got)
-    }
-}
 
 /// What a user does to a text: deletes some characters and inserts others in their place.
 ///

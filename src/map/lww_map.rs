@@ -1,0 +1,141 @@
+//! A map of plain values, of which the last write wins.
+
+use alloc::collections::BTreeMap;
+use core::borrow::Borrow;
+
+use crate::clock::{Stamp, Stamped};
+use crate::codec::{Key, Payload};
+use crate::kernel::{
+    DotFun, DotMap, EditError, EditView, Removable, Update, newtype::replicated_newtype,
+};
+use crate::register::{newest, write};
+
+/// A map whose values are written as a whole: of concurrent writes under one key the one with the
+/// greatest stamp shows, as in an [`LwwRegister`](crate::LwwRegister).
+///
+/// | | |
+/// |---|---|
+/// | conflict | A writes `k` while B does: the greater [`Stamp`], then the greater replica id |
+/// | conflict | A removes `k` while B writes it: B's value stays (a removal takes back what it has seen) |
+/// | delivery | any order, duplicates allowed; an early delta waits for its past |
+/// | space | O(keys x concurrent writes of each + replicas); no tombstones |
+/// | not guaranteed | that the last one by the clock on the wall wins: clocks differ |
+///
+/// Edits, on the [`EditView`]: `insert`, `remove`, `clear`.
+///
+/// Source: as [`LwwRegister`](crate::LwwRegister), one under each key of an observed-remove map.
+///
+/// # Examples
+/// ```
+/// use commute::{LwwMap, Replica, ReplicaId, Stamp};
+/// let mut a = Replica::<LwwMap<String, u64>>::new(ReplicaId::from(1));
+/// let mut b = Replica::<LwwMap<String, u64>>::new(ReplicaId::from(2));
+/// a.edit(|map| map.insert("size".into(), 7, Stamp::from_millis(2_000)))?;
+/// b.edit(|map| map.insert("size".into(), 9, Stamp::from_millis(1_000)))?;
+/// a.merge(&b)?;
+/// assert_eq!(a.get("size"), Some(&7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LwwMap<K, V>(DotMap<K, DotFun<Stamped<V>>>);
+
+impl<K: Key, V: Payload> LwwMap<K, V> {
+    /// The value of `key`. O(log n).
+    pub fn get<Q>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        let (_, held) = newest(self.0.get(key)?)?;
+        Some(&held.value)
+    }
+
+    /// Whether `key` is there. O(log n).
+    pub fn contains_key<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.0.get(key).is_some()
+    }
+
+    /// The values of `key` that lost to a concurrent write and that nobody has replaced yet.
+    pub fn losers<Q>(&self, key: &Q) -> impl Iterator<Item = &V>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        let writes = self.0.get(key);
+        let winner = writes.and_then(newest).map(|(entry, _)| entry);
+        let writes = writes.into_iter().flat_map(DotFun::iter);
+        let others = writes.filter(move |(entry, _)| Some(*entry) != winner);
+        others.map(|(_, held)| &held.value)
+    }
+
+    /// The number of keys. O(1).
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Keys and values in ascending order of keys.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+        let writes = self.0.iter();
+        writes.filter_map(|(key, writes)| Some((key, &newest(writes)?.1.value)))
+    }
+}
+
+impl<K: Key, V: Payload> EditView<'_, LwwMap<K, V>> {
+    /// Writes `value` under `key`; returns the stamp of the write, which is `clock` unless a value
+    /// seen there has a greater one.
+    ///
+    /// # Errors
+    /// [`EditError::StampExhausted`] after the last stamp there is: remove the key first.
+    ///
+    /// # Complexity
+    /// O(log n + concurrent values of the key).
+    pub fn insert(&mut self, key: K, value: V, clock: Stamp) -> Result<Stamp, EditError> {
+        let writes = self.state.0.child(key);
+        write(writes, value, (clock, u64::MAX), self.update)
+    }
+
+    /// Removes `key` as far as it is seen here; returns whether it was there.
+    ///
+    /// # Errors
+    /// None today; the result keeps the verbs alike.
+    ///
+    /// # Complexity
+    /// O(log n + concurrent values of the key).
+    pub fn remove<Q>(&mut self, key: &Q) -> Result<bool, EditError>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.state.0.remove(key, self.update)
+    }
+
+    /// Removes every key seen here.
+    ///
+    /// # Errors
+    /// As [`remove`](EditView::remove).
+    pub fn clear(&mut self) -> Result<(), EditError> {
+        self.state.0.reset(self.update)
+    }
+}
+
+impl<K: Key, V: Payload> Removable for LwwMap<K, V> {
+    fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
+        self.0.reset(update)
+    }
+}
+
+replicated_newtype! {
+    impl[K: Key, V: Payload] LwwMap<K, V> as DotMap<K, DotFun<Stamped<V>>>;
+    type View = BTreeMap<K, V>;
+    fn view(this) { this.iter().map(|(key, value)| (key.clone(), value.clone())).collect() }
+    fn visible(this) { !this.is_empty() }
+}

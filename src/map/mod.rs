@@ -1,0 +1,7 @@
+//! Maps.
+
+mod lww_map;
+mod or_map;
+
+pub use lww_map::LwwMap;
+pub use or_map::OrMap;

@@ -1,0 +1,131 @@
+//! A map whose values are replicated themselves.
+
+use alloc::collections::BTreeMap;
+use core::borrow::Borrow;
+
+use crate::codec::Key;
+use crate::kernel::{DotMap, EditError, EditView, Removable, Update, newtype::replicated_newtype};
+
+/// An observed-remove map: each key holds a replicated value, and removing a key takes back what it
+/// has seen of the value.
+///
+/// | | |
+/// |---|---|
+/// | conflict | A removes `k` while B updates its value: `k` stays with B's update alone (update wins) |
+/// | delivery | any order, duplicates allowed; an early delta waits for its past |
+/// | space | O(live entries of all values + replicas); no tombstones but those of the values |
+/// | not guaranteed | that a value is there whole or not at all: a removal resets what it has seen |
+///
+/// **Reset rule.** `remove(k)` resets the value under `k` as far as this replica has seen it; what is
+/// added concurrently stays. So a counter that others go on to increment restarts from their
+/// increments, a nested map keeps the keys set concurrently, a text keeps what was typed concurrently.
+/// A key is there as long as its value shows something: a set has an element, a register a value, a
+/// counter was counted on. A key whose value was emptied from within is gone.
+///
+/// Values may be any type that is [`Removable`]: counters, registers, flags, sets, maps, structs of
+/// these by `#[derive(Replicated)]`.
+///
+/// Edits, on the [`EditView`]: `entry`, `remove`, `clear`.
+///
+/// Source: Almeida et al. 2018, section 7 (`ORMap`), with one causal context for the whole state.
+///
+/// # Examples
+/// ```
+/// use commute::{OrMap, PnCounter, Replica, ReplicaId};
+/// let mut a = Replica::<OrMap<String, PnCounter>>::new(ReplicaId::from(1));
+/// a.edit(|map| map.entry("votes".into()).add(5))?;
+/// let mut b = a.fork_as(ReplicaId::from(2));
+/// a.edit(|map| map.remove("votes"))?;                  // has seen 5
+/// b.edit(|map| map.entry("votes".into()).add(3))?;     // concurrent
+/// a.merge(&b)?;
+/// assert_eq!(a.get("votes").map(|votes| votes.value()), Some(3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct OrMap<K, V>(DotMap<K, V>);
+
+impl<K: Key, V: Removable> OrMap<K, V> {
+    /// The value of `key`. O(log n).
+    pub fn get<Q>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.0.get(key).filter(|value| value.visible())
+    }
+
+    /// Whether `key` is there. O(log n).
+    pub fn contains_key<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.get(key).is_some()
+    }
+
+    /// The number of keys. O(n).
+    pub fn len(&self) -> usize {
+        self.iter().count()
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// Keys and values in ascending order of keys.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+        self.0.iter().filter(|(_, value)| value.visible())
+    }
+
+    /// The keys in ascending order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.iter().map(|(key, _)| key)
+    }
+}
+
+impl<K: Key, V: Removable> EditView<'_, OrMap<K, V>> {
+    /// The edit view of the value of `key`, which is there from the first change on. O(log n).
+    pub fn entry(&mut self, key: K) -> V::Edit<'_> {
+        self.state.0.child(key).edit(self.update)
+    }
+
+    /// Resets the value of `key` as far as it is seen here; returns whether the key was there.
+    ///
+    /// # Errors
+    /// Those of the value's own removal.
+    ///
+    /// # Complexity
+    /// O(log n) and the size of the value; the delta names what it kills.
+    pub fn remove<Q>(&mut self, key: &Q) -> Result<bool, EditError>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.state.0.remove(key, self.update)
+    }
+
+    /// Removes every key seen here.
+    ///
+    /// # Errors
+    /// As [`remove`](EditView::remove).
+    ///
+    /// # Complexity
+    /// O(size of all values).
+    pub fn clear(&mut self) -> Result<(), EditError> {
+        self.state.0.reset(self.update)
+    }
+}
+
+impl<K: Key, V: Removable> Removable for OrMap<K, V> {
+    fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
+        self.0.reset(update)
+    }
+}
+
+replicated_newtype! {
+    impl[K: Key, V: Removable] OrMap<K, V> as DotMap<K, V>;
+    type View = BTreeMap<K, V::View>;
+    fn view(this) { this.0.view() }
+    fn visible(this) { this.0.visible() }
+}

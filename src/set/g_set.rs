@@ -1,0 +1,112 @@
+//! A set that only grows.
+
+use alloc::collections::BTreeSet;
+use core::borrow::Borrow;
+
+use crate::codec::Key;
+use crate::kernel::{
+    DotMap, DotSet, EditError, EditView, Place, Removable, Update, newtype::replicated_newtype,
+};
+
+/// A grow-only set: what was added stays.
+///
+/// | | |
+/// |---|---|
+/// | conflict | none: additions commute |
+/// | delivery | any order, duplicates allowed; an early delta waits for its past |
+/// | space | O(elements x concurrent additions of each + replicas) |
+/// | not guaranteed | that an element can ever be taken back: see [`OrSet`](crate::OrSet) |
+///
+/// Under a map key the removal of the key takes back the additions that it has seen, so there an
+/// addition of a present element is recorded, too.
+///
+/// Edits, on the [`EditView`]: `insert`, `extend`.
+///
+/// Source: Shapiro et al. 2011, specification 11.
+///
+/// # Examples
+/// ```
+/// use commute::{GSet, Replica, ReplicaId};
+/// let mut a = Replica::<GSet<String>>::new(ReplicaId::from(1));
+/// let mut b = Replica::<GSet<String>>::new(ReplicaId::from(2));
+/// a.edit(|set| set.insert("x".into()))?;
+/// b.edit(|set| set.insert("y".into()))?;
+/// a.merge(&b)?;
+/// assert_eq!(a.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct GSet<T>(DotMap<T, DotSet>, Place);
+
+impl<T: Key> GSet<T> {
+    /// Whether `value` is in the set. O(log n).
+    pub fn contains<Q>(&self, value: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.0.get(value).is_some()
+    }
+
+    /// The number of elements. O(1).
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The elements in ascending order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.0.iter().map(|(value, _)| value)
+    }
+}
+
+impl<T: Key> EditView<'_, GSet<T>> {
+    /// Adds `value`; returns whether it was absent. Adding a present element has no effect, save
+    /// under a map key.
+    ///
+    /// # Errors
+    /// [`EditError::TooManyEntries`] after 2^31 additions in one update.
+    ///
+    /// # Complexity
+    /// O(log n).
+    pub fn insert(&mut self, value: T) -> Result<bool, EditError> {
+        let absent = !self.contains(&value);
+        if absent || self.state.1 == Place::Removable {
+            self.state.0.child(value).add(self.update)?;
+        }
+        Ok(absent)
+    }
+
+    /// Adds all `values`.
+    ///
+    /// # Errors
+    /// As [`insert`](EditView::insert).
+    pub fn extend(&mut self, values: impl IntoIterator<Item = T>) -> Result<(), EditError> {
+        values
+            .into_iter()
+            .try_for_each(|value| self.insert(value).map(drop))
+    }
+}
+
+impl<T: Key> Removable for GSet<T> {
+    fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
+        self.0.reset(update)
+    }
+}
+
+impl<T: Key> PartialEq<BTreeSet<T>> for GSet<T> {
+    fn eq(&self, other: &BTreeSet<T>) -> bool {
+        self.iter().eq(other)
+    }
+}
+
+replicated_newtype! {
+    impl[T: Key] GSet<T> as DotMap<T, DotSet>, at its place;
+    type View = BTreeSet<T>;
+    fn view(this) { this.iter().cloned().collect() }
+    fn visible(this) { !this.is_empty() }
+}

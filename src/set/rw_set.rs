@@ -1,0 +1,138 @@
+//! A set in which removals win.
+
+use alloc::collections::BTreeSet;
+use core::borrow::Borrow;
+
+use crate::codec::Key;
+use crate::kernel::{
+    DotFun, DotMap, EditError, EditView, Removable, Update, newtype::replicated_newtype,
+};
+
+/// A remove-wins set: an element is there if it was added and every removal of it has been seen by
+/// an addition.
+///
+/// | | |
+/// |---|---|
+/// | conflict | A removes `x` while B adds it: `x` is gone (remove wins) |
+/// | delivery | any order, duplicates allowed; an early delta waits for its past |
+/// | space | O(live elements + elements removed and not added again + replicas) |
+/// | not guaranteed | that an addition shows: a removal it has not seen takes it back |
+///
+/// A removal is a record in the state, also of an element that is not there. These records go away
+/// when they are collected, once everyone has seen them; until then they stay.
+///
+/// Edits, on the [`EditView`]: `insert`, `remove`, `extend`.
+///
+/// Source: Almeida et al. 2018, section 7 (`RWSet`), with marks as payloads.
+///
+/// # Examples
+/// ```
+/// use commute::{Replica, ReplicaId, RwSet};
+/// let mut a = Replica::<RwSet<String>>::new(ReplicaId::from(1));
+/// a.edit(|set| set.insert("x".into()))?;
+/// let mut b = a.fork_as(ReplicaId::from(2));
+/// a.edit(|set| set.remove("x".into()))?;
+/// b.edit(|set| set.insert("x".into()))?;   // concurrent
+/// a.merge(&b)?;
+/// assert!(!a.contains("x"));               // remove wins
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RwSet<T>(DotMap<T, DotFun<bool>>);
+
+/// Whether an element with these marks is there: `true` for each addition, `false` for each removal
+/// that nothing later has seen.
+fn is_in(marks: &DotFun<bool>) -> bool {
+    !marks.is_empty() && marks.iter().all(|(_, added)| *added)
+}
+
+impl<T: Key> RwSet<T> {
+    /// Whether `value` is in the set. O(log n).
+    pub fn contains<Q>(&self, value: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.0.get(value).is_some_and(is_in)
+    }
+
+    /// The number of elements. O(n + r), r = removal records.
+    pub fn len(&self) -> usize {
+        self.iter().count()
+    }
+
+    /// Whether there is no element. O(1 + r).
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// The elements in ascending order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+        let shown = self.0.iter().filter(|(_, marks)| is_in(marks));
+        shown.map(|(value, _)| value)
+    }
+}
+
+impl<T: Key> EditView<'_, RwSet<T>> {
+    /// Adds `value`; returns whether it was absent.
+    ///
+    /// It takes back the removals seen here; one made concurrently elsewhere wins.
+    ///
+    /// # Errors
+    /// [`EditError::TooManyEntries`] after 2^31 changes in one update.
+    ///
+    /// # Complexity
+    /// O(log n + d), d = concurrent changes of `value` seen here.
+    pub fn insert(&mut self, value: T) -> Result<bool, EditError> {
+        self.mark(value, true).map(|present| !present)
+    }
+
+    /// Removes `value`, here and wherever it is being added concurrently; returns whether it was
+    /// present.
+    ///
+    /// # Errors
+    /// As [`insert`](EditView::insert).
+    ///
+    /// # Complexity
+    /// As [`insert`](EditView::insert).
+    pub fn remove(&mut self, value: T) -> Result<bool, EditError> {
+        self.mark(value, false)
+    }
+
+    fn mark(&mut self, value: T, added: bool) -> Result<bool, EditError> {
+        let marks = self.state.0.child(value);
+        let present = is_in(marks);
+        marks.kill_if(self.update, |_, _| true);
+        marks.add(added, self.update)?;
+        Ok(present)
+    }
+
+    /// Adds all `values`.
+    ///
+    /// # Errors
+    /// As [`insert`](EditView::insert).
+    pub fn extend(&mut self, values: impl IntoIterator<Item = T>) -> Result<(), EditError> {
+        values
+            .into_iter()
+            .try_for_each(|value| self.insert(value).map(drop))
+    }
+}
+
+impl<T: Key> Removable for RwSet<T> {
+    fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
+        self.0.reset(update)
+    }
+}
+
+impl<T: Key> PartialEq<BTreeSet<T>> for RwSet<T> {
+    fn eq(&self, other: &BTreeSet<T>) -> bool {
+        self.iter().eq(other)
+    }
+}
+
+replicated_newtype! {
+    impl[T: Key] RwSet<T> as DotMap<T, DotFun<bool>>;
+    type View = BTreeSet<T>;
+    fn view(this) { this.iter().cloned().collect() }
+    fn visible(this) { !this.is_empty() }
+}
