@@ -335,3 +335,38 @@ fn compile_errors_are_clear() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/ui/*.rs");
 }
+
+/// A struct under a key, and what of it a removal takes back.
+#[derive(Debug, Replicated)]
+struct Card {
+    title: commute::LwwRegister<String>,
+    votes: PnCounter,
+    labels: OrSet<String>,
+}
+
+#[test]
+fn a_struct_under_a_key_is_reset_as_far_as_it_was_seen() {
+    let mut a = Replica::<commute::OrMap<String, Card>>::new(ReplicaId::from(1));
+    a.edit(|cards| {
+        let mut card = cards.entry("c".into());
+        card.title()
+            .set("one".into(), commute::Stamp::from_millis(1))?;
+        card.votes().add(2)?;
+        card.labels().insert("red".into()).map(drop)
+    })
+    .unwrap();
+    let mut b = a.fork_as(ReplicaId::from(2));
+    a.edit(|cards| cards.remove("c").map(drop)).unwrap();
+    assert!(a.is_empty());
+    b.edit(|cards| cards.entry("c".into()).votes().add(3))
+        .unwrap();
+    a.merge(&b).unwrap();
+    b.merge(&a).unwrap();
+    let expected = CardView {
+        title: None,
+        votes: 3,
+        labels: [].into(),
+    };
+    assert_eq!(a.get("c").map(Replicated::view), Some(expected));
+    assert_eq!(a.to_bytes(), b.to_bytes());
+}

@@ -9,8 +9,9 @@
 use std::fmt::Debug;
 
 use commute::{
-    Delta, Digest, Dot, Dots, EntryId, GCounter, Lamport, Names, OrSet, PnCounter, Replica,
-    ReplicaId, State, Version,
+    Delta, Digest, Dot, Dots, DwFlag, EntryId, EwFlag, GCounter, GSet, Lamport, LwwMap,
+    LwwRegister, MaxRegister, MinRegister, MvRegister, Names, OrMap, OrSet, PnCounter, Replica,
+    ReplicaId, RwSet, Stamp, State, TwoPhaseSet, Version,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -149,6 +150,37 @@ fn values_are_written_as_their_views() {
     let mut both = Replica::<PnCounter>::new(id(1));
     both.edit(|n| n.subtract(5)).unwrap();
     assert_eq!(to_string::<PnCounter>(&both).unwrap(), "-5");
+}
+
+/// The text of a value after one edit.
+fn written<S: commute::Replicated + Serialize, R>(
+    edit: impl FnOnce(&mut S::Edit<'_>) -> Result<R, commute::EditError>,
+) -> String {
+    let mut replica = Replica::<S>::new(id(1));
+    replica.edit(edit).unwrap();
+    to_string::<S>(&replica).unwrap()
+}
+
+#[test]
+fn other_values_are_written_as_their_views() {
+    let at = Stamp::from_millis(1);
+    assert_eq!(written::<MvRegister<u8>, _>(|r| r.set(7)), "[7]");
+    assert_eq!(written::<LwwRegister<u8>, _>(|r| r.set(7, at)), "7");
+    assert_eq!(written::<LwwRegister<u8>, _>(|r| r.clear()), "null");
+    assert_eq!(written::<MaxRegister<u8>, _>(|r| r.set(7)), "7");
+    assert_eq!(written::<MinRegister<u8>, _>(|r| r.set(7)), "7");
+    assert_eq!(written::<EwFlag, _>(|flag| flag.enable()), "true");
+    assert_eq!(written::<DwFlag, _>(|flag| flag.disable()), "false");
+    assert_eq!(written::<GSet<u8>, _>(|set| set.extend([3, 1])), "[1,3]");
+    assert_eq!(written::<TwoPhaseSet<u8>, _>(|set| set.insert(3)), "[3]");
+    assert_eq!(written::<RwSet<u8>, _>(|set| set.extend([3, 1])), "[1,3]");
+    // Keys of any type.
+    let map = written::<LwwMap<(u8, bool), u8>, _>(|map| map.insert((1, true), 2, at));
+    assert_eq!(map, "[[[1,true],2]]");
+    type Votes = OrMap<String, PnCounter>;
+    let map = written::<Votes, _>(|map| map.entry("a".into()).subtract(2));
+    assert_eq!(map, r#"[["a",-2]]"#);
+    round_trip(Stamp::from_millis(2), "131072");
 }
 
 #[derive(Serialize, Deserialize, PartialEq, Debug)]

@@ -40,6 +40,16 @@ impl Stamp {
         }
     }
 
+    /// The stamp with this number: milliseconds x 65,536 + count.
+    pub const fn from_bits(bits: u64) -> Stamp {
+        Stamp(bits)
+    }
+
+    /// Its number: milliseconds x 65,536 + count.
+    pub const fn to_bits(self) -> u64 {
+        self.0
+    }
+
     /// The milliseconds since 1970.
     pub const fn millis(self) -> u64 {
         self.0 >> COUNT_BITS

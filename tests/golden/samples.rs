@@ -4,7 +4,9 @@ use commute::codec::{DecodeError, Limits};
 use commute::kernel::EditError;
 use commute::text::Chars;
 use commute::{
-    Delta, Dot, GCounter, OrSet, PnCounter, Replica, ReplicaId, Replicated, State, Text, Version,
+    Delta, Dot, DwFlag, EwFlag, GCounter, GSet, LwwMap, LwwRegister, MaxRegister, MinRegister,
+    MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated, RwSet, Stamp, State, Text,
+    TwoPhaseSet, Version,
 };
 
 /// Anything with canonical bytes.
@@ -190,6 +192,106 @@ pub(crate) fn words() -> Replica<Words> {
     a
 }
 
+/// What two replicas made of a value, each of what it saw, and one of both.
+fn both<S: Replicated, R>(
+    first: impl FnOnce(&mut S::Edit<'_>) -> Result<R, EditError>,
+    second: impl FnOnce(&mut S::Edit<'_>) -> Result<R, EditError>,
+    last: impl FnOnce(&mut S::Edit<'_>) -> Result<R, EditError>,
+) -> Replica<S> {
+    let (mut a, mut b) = (replica::<S>(0xaa), replica::<S>(0xbb));
+    a.edit(first).unwrap();
+    b.edit(second).unwrap();
+    let _ = a.merge(&b).unwrap();
+    a.edit(last).unwrap();
+    let _ = b.merge(&a).unwrap();
+    b
+}
+
+/// Registers, flags, sets and maps.
+fn others() -> Vec<Sample> {
+    let at = Stamp::from_millis;
+    let numbers = both::<OrMap<u8, PnCounter>, _>(
+        |map| map.entry(1).add(5),
+        |map| {
+            map.entry(1).subtract(2)?;
+            map.entry(2).add(300)
+        },
+        |map| map.remove(&2).map(drop),
+    );
+    let mut removing = numbers.fork_as(id(0xcc));
+    let removal = made(&mut removing, |map| map.remove(&1));
+    let counting = made(&mut removing, |map| map.entry(7).add(1));
+    vec![
+        state(
+            "state_mv_register",
+            &both::<MvRegister<Option<u8>>, _>(|r| r.set(Some(1)), |r| r.set(None), |_| Ok(())),
+        ),
+        state(
+            "state_lww_register",
+            &both::<LwwRegister<String>, _>(
+                |r| r.set("first".into(), at(1_000)).map(drop),
+                |r| r.set(String::new(), at(1_800_000_000_000)).map(drop),
+                |_| Ok(()),
+            ),
+        ),
+        state(
+            "state_max_register",
+            &both::<MaxRegister<i64>, _>(|r| r.set(-3), |r| r.set(9), |r| r.set(4)),
+        ),
+        state(
+            "state_min_register",
+            &both::<OrMap<u8, MinRegister<u128>>, _>(
+                |map| map.entry(0).set(3),
+                |map| map.entry(0).set(9),
+                |map| map.entry(1).set(u128::MAX),
+            ),
+        ),
+        state(
+            "state_ew_flag",
+            &both::<EwFlag, _>(|f| f.enable(), |f| f.enable(), |f| f.enable()),
+        ),
+        state(
+            "state_dw_flag",
+            &both::<DwFlag, _>(|f| f.enable(), |f| f.disable(), |_| Ok(())),
+        ),
+        state(
+            "state_g_set",
+            &both::<GSet<char>, _>(
+                |s| s.insert('a'),
+                |s| s.insert('\u{1F309}'),
+                |s| s.insert('a'),
+            ),
+        ),
+        state(
+            "state_two_phase_set",
+            &both::<TwoPhaseSet<u8>, _>(|s| s.insert(1), |s| s.insert(2), |s| s.remove(&1)),
+        ),
+        state(
+            "state_rw_set",
+            &both::<RwSet<i16>, _>(|s| s.insert(-1), |s| s.remove(-1), |s| s.insert(2)),
+        ),
+        state(
+            "state_lww_map",
+            &both::<LwwMap<String, bool>, _>(
+                |map| map.insert("k".into(), true, at(1)).map(drop),
+                |map| map.insert("k".into(), false, at(2)).map(drop),
+                |map| map.insert(String::new(), true, at(0)).map(drop),
+            ),
+        ),
+        state(
+            "state_map_of_maps",
+            &both::<OrMap<u8, OrMap<String, GCounter>>, _>(
+                |map| map.entry(1).entry("x".into()).add(1),
+                |map| map.entry(1).entry("y".into()).add(u64::MAX),
+                |map| map.entry(0).entry("x".into()).add(2),
+            ),
+        ),
+        delta("delta_map_remove", numbers.state(), removal),
+        delta("delta_map_count", removing.state(), counting),
+        save("save_map", removing),
+    ]
+}
+
 fn pairs() -> Replica<Pairs> {
     let mut a = replica::<Pairs>(0xaa);
     let pairs = [("", 0), ("a", 255), ("a\0b", 1), ("\0", 7)];
@@ -325,7 +427,7 @@ fn count_delta(name: &'static str) -> Sample {
 pub(crate) fn samples() -> Vec<Sample> {
     let version = Version::from_iter([(id(0xaa), 1), (id(0xbb), 300), (id(0xcc), u64::MAX)]);
     assert!(version.contains(Dot::new(id(0xbb), 300)));
-    vec![
+    let mut all = vec![
         sample("version", version, |_| Ok(())),
         sample("version_empty", Version::new(), |_| Ok(())),
         state("state_empty", &replica::<Words>(0xaa)),
@@ -354,5 +456,7 @@ pub(crate) fn samples() -> Vec<Sample> {
         save("save_text", text()),
         state("state_struct", &board()),
         board_delta("delta_struct"),
-    ]
+    ];
+    all.extend(others());
+    all
 }

@@ -6,6 +6,7 @@
 //! | [`Dot`] | `"<replica>@<counter>"` | pair |
 //! | [`EntryId`] | `"<replica>@<counter>.<index>"` | pair of dot and index |
 //! | [`Lamport`] | number | number |
+//! | [`Stamp`] | number: milliseconds x 65,536 + count | the same |
 //! | [`Digest`] | 32 hexadecimal digits | 16 bytes as a tuple |
 //! | [`Version`] | sequence of (replica, counter), ascending | the same |
 //! | [`Dots`] | sequence of (replica, first, last), ascending | the same |
@@ -28,7 +29,8 @@
 //! with [`Replica::from_state`], or keep the identity by [`Replica::save`] and [`Replica::resume`],
 //! whose contract says when that is safe.
 //!
-//! [`OrSet`], [`GCounter`] and [`PnCounter`] are written as their views, for people and programs
+//! Counters, registers, flags, sets and maps are written as their views, maps as sequences of pairs
+//! in ascending order of keys, for people and programs
 //! that read values; a value without its version cannot be merged, so it is not read back either.
 
 #[cfg(feature = "std")]
@@ -42,10 +44,12 @@ use ::serde::de::{self, Deserialize, Deserializer, SeqAccess, Unexpected, Visito
 use ::serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::clock::{Block, Indices, Ranges};
-use crate::codec::{DecodeError, Key, Limits};
+use crate::codec::{DecodeError, Key, Limits, Payload};
+use crate::kernel::Removable;
 use crate::{
-    Delta, Digest, Dot, Dots, EntryId, GCounter, Lamport, Names, OrSet, PnCounter, Replica,
-    ReplicaId, Replicated, State, Version,
+    Delta, Digest, Dot, Dots, DwFlag, EntryId, EwFlag, GCounter, GSet, Lamport, LwwMap,
+    LwwRegister, MaxRegister, MinRegister, MvRegister, Names, OrMap, OrSet, PnCounter, Replica,
+    ReplicaId, Replicated, RwSet, Stamp, State, TwoPhaseSet, Version,
 };
 
 /// Reads a text by `parse`.
@@ -458,26 +462,90 @@ impl<V: Replicated> Serialize for Replica<V> {
     }
 }
 
-/// As the ascending sequence of its elements.
-impl<T: Key + Serialize> Serialize for OrSet<T> {
+impl Serialize for Stamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_bits().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Stamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Stamp, D::Error> {
+        Deserialize::deserialize(deserializer).map(Stamp::from_bits)
+    }
+}
+
+macro_rules! as_values {
+    ($($type:ty: $value:ident),*) => {$(
+        /// As its value.
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.$value().serialize(serializer)
+            }
+        }
+    )*};
+}
+
+as_values!(GCounter: value, PnCounter: value, EwFlag: is_enabled, DwFlag: is_enabled);
+
+macro_rules! as_some_value {
+    ($($type:ident),*) => {$(
+        /// As its value, of which there may be none.
+        impl<T: Payload + Ord + Serialize> Serialize for $type<T> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.value().serialize(serializer)
+            }
+        }
+    )*};
+}
+
+as_some_value!(MaxRegister, MinRegister);
+
+/// As the value that wins, of which there may be none.
+impl<T: Payload + Serialize> Serialize for LwwRegister<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value().serialize(serializer)
+    }
+}
+
+/// As the sequence of its concurrent values.
+impl<T: Payload + Serialize> Serialize for MvRegister<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+macro_rules! as_elements {
+    ($($type:ident),*) => {$(
+        /// As the ascending sequence of its elements.
+        impl<T: Key + Serialize> Serialize for $type<T> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut sequence = serializer.serialize_seq(Some(self.len()))?;
+                self.iter()
+                    .try_for_each(|value| sequence.serialize_element(value))?;
+                sequence.end()
+            }
+        }
+    )*};
+}
+
+as_elements!(GSet, OrSet, RwSet, TwoPhaseSet);
+
+/// As the sequence of its pairs, ascending by key, since not every key can name a field.
+impl<K: Key + Serialize, V: Removable + Serialize> Serialize for OrMap<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut sequence = serializer.serialize_seq(Some(self.len()))?;
         self.iter()
-            .try_for_each(|value| sequence.serialize_element(value))?;
+            .try_for_each(|pair| sequence.serialize_element(&pair))?;
         sequence.end()
     }
 }
 
-/// As its value.
-impl Serialize for GCounter {
+/// As the sequence of its pairs, ascending by key, since not every key can name a field.
+impl<K: Key + Serialize, V: Payload + Serialize> Serialize for LwwMap<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.value().serialize(serializer)
-    }
-}
-
-/// As its value.
-impl Serialize for PnCounter {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.value().serialize(serializer)
+        let mut sequence = serializer.serialize_seq(Some(self.len()))?;
+        self.iter()
+            .try_for_each(|pair| sequence.serialize_element(&pair))?;
+        sequence.end()
     }
 }
