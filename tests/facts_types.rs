@@ -2,6 +2,7 @@
 //!
 //! Tests named `row_N` are rows of the list of known faults that this project keeps; the others are
 //! inputs of its measurements.
+#![expect(clippy::unwrap_used, reason = "in helpers of tests")]
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! The engine: level by level, each new state checked and brought to its end.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::hash::BuildHasherDefault;
 use std::rc::Rc;
 use std::time::Duration;
@@ -97,7 +97,7 @@ struct Search {
     differ: bool,
     forks_tried: u32,
     /// The numbers under which an operation was looked up.
-    numbered: HashSet<u32>,
+    numbered: BTreeSet<u32>,
 }
 
 /// Why a level was not finished.
@@ -125,7 +125,7 @@ impl Search {
             untried: None,
             differ: false,
             forks_tried: 0,
-            numbered: HashSet::new(),
+            numbered: BTreeSet::new(),
             plan,
             can: Rc::new(can),
         }
