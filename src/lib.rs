@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | a count that only grows | [`GCounter`] | both count |
 //! | a count that also shrinks | [`PnCounter`] | both count; it may go below zero |
+//! | a count that never falls below zero | [`BoundedCounter`] | each spends what it has the right to |
 //! | the greatest or smallest value seen | [`MaxRegister`], [`MinRegister`] | the greater, the smaller |
 //! | one value, with conflicts shown | [`MvRegister`] | both stay until somebody writes again |
 //! | one value, whoever was last | [`LwwRegister`] | the greater time stamp; the loser stays readable |
@@ -134,7 +135,7 @@ pub use codec::{DecodeError, Limits};
 /// ```
 #[cfg(feature = "derive")]
 pub use commute_derive::Replicated;
-pub use counter::{GCounter, PnCounter};
+pub use counter::{BoundedCounter, GCounter, PnCounter};
 #[cfg(feature = "crdts")]
 pub use crdts;
 pub use flag::{DwFlag, EwFlag};

@@ -2,8 +2,8 @@
 #![cfg(feature = "testkit")]
 
 use commute::{
-    DwFlag, EwFlag, GCounter, GSet, LwwMap, LwwRegister, MaxRegister, MinRegister, MvRegister,
-    OrMap, OrSet, PnCounter, Replica, RwSet, Text, TwoPhaseSet,
+    BoundedCounter, DwFlag, EwFlag, GCounter, GSet, LwwMap, LwwRegister, MaxRegister, MinRegister,
+    MvRegister, OrMap, OrSet, PnCounter, Replica, RwSet, Text, TwoPhaseSet,
 };
 
 /// The budget of this file; `laws_*.rs` search further at random.
@@ -20,6 +20,7 @@ macro_rules! suites {
 suites! {
     g_counter: GCounter,
     pn_counter: PnCounter,
+    bounded_counter: BoundedCounter,
     or_set: OrSet<u8>,
     text: Text,
     mv_register: MvRegister<u8>,

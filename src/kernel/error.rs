@@ -14,6 +14,11 @@ pub enum EditError {
     TooManyEntries,
     /// A counter's own row would pass 2^64 - 1.
     CounterOverflow,
+    /// A bounded counter would be lowered by more than this replica has the right to.
+    NoRight {
+        /// How many rights it holds.
+        held: u64,
+    },
     /// The Lamport time of a sequence would pass 2^64 - 1.
     LamportExhausted,
     /// A register was written with the last stamp that there is; clear it first.
@@ -34,6 +39,7 @@ impl fmt::Display for EditError {
             Self::CounterExhausted => f.write_str("this replica has used all its dots"),
             Self::TooManyEntries => f.write_str("too many entries in one update"),
             Self::CounterOverflow => f.write_str("counter overflow"),
+            Self::NoRight { held } => write!(f, "this replica holds {held} rights only"),
             Self::LamportExhausted => f.write_str("lamport time exhausted"),
             Self::StampExhausted => f.write_str("no stamp is left; clear the register first"),
             Self::ClockBehind { millis } => {

@@ -15,7 +15,7 @@ use super::source::Source;
 use super::spec::{self, SetOp};
 use super::subject::Verdict;
 use crate::codec::Key;
-use crate::counter::{GCounter, PnCounter};
+use crate::counter::{BoundedCounter, GCounter, PnCounter};
 use crate::kernel::{EditError, EditView};
 use crate::set::OrSet;
 pub use registers::LwwOp;
@@ -58,6 +58,63 @@ impl Exercise for PnCounter {
 impl Meaning for PnCounter {
     fn judge(seen: &Seen<'_, i64>, got: &i128) -> Verdict {
         spec::sum(seen, got)
+    }
+}
+
+/// What a user does to a bounded counter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BoundedOp {
+    /// Adds an amount.
+    Add(u64),
+    /// Subtracts an amount, if there is a right to.
+    Subtract(u64),
+    /// Gives rights away, to the replica with this place among those that have counted.
+    Transfer(usize, u64),
+}
+
+impl Exercise for BoundedCounter {
+    type Op = BoundedOp;
+
+    fn choose(&self, source: &mut Source<'_>) -> Option<BoundedOp> {
+        let amount = 1 + source.below(2);
+        Some(match source.below(3) {
+            0 => BoundedOp::Add(amount),
+            1 => BoundedOp::Subtract(amount),
+            _ => BoundedOp::Transfer(source.below(3) as usize, amount),
+        })
+    }
+
+    fn perform(
+        counter: &mut EditView<'_, BoundedCounter>,
+        op: &BoundedOp,
+    ) -> Result<(), EditError> {
+        match *op {
+            BoundedOp::Add(amount) => counter.add(amount),
+            BoundedOp::Subtract(amount) => counter.subtract(amount),
+            BoundedOp::Transfer(place, amount) => {
+                let to = counter.replicas().nth(place);
+                to.map_or(Ok(()), |to| counter.transfer(to, amount))
+            }
+        }
+    }
+
+    fn may_refuse(error: &EditError) -> bool {
+        matches!(error, EditError::NoRight { .. })
+    }
+}
+
+/// The sum, which is never below zero at any replica.
+impl Meaning for BoundedCounter {
+    fn judge(seen: &Seen<'_, BoundedOp>, got: &i128) -> Verdict {
+        let sum = spec::sum_of(seen, |op| match *op {
+            BoundedOp::Add(amount) => i128::from(amount),
+            BoundedOp::Subtract(amount) => -i128::from(amount),
+            BoundedOp::Transfer(..) => 0,
+        });
+        match *got < 0 {
+            true => Verdict::wrong("at least 0", "no right was there"),
+            false => Verdict::equal(got, &sum, || "the sum of all amounts".into()),
+        }
     }
 }
 
