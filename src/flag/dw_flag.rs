@@ -34,7 +34,7 @@ pub struct DwFlag(DotFun<bool>);
 impl DwFlag {
     /// Whether it is on.
     pub fn is_enabled(&self) -> bool {
-        !self.0.is_empty() && self.0.iter().all(|(_, on)| *on)
+        self.0.is_all_true()
     }
 }
 

@@ -79,6 +79,13 @@ impl<V: Payload> DotFun<V> {
     }
 }
 
+impl DotFun<bool> {
+    /// Whether there are entries and each of them is `true`: `false` wins over what is concurrent.
+    pub(crate) fn is_all_true(&self) -> bool {
+        !self.entries.is_empty() && self.entries.values().all(|on| *on)
+    }
+}
+
 /// The live entries of `map` that `of` created.
 /// By the shorter side: a child of a map holds little of all that many replicas made.
 pub(super) fn among<'m, V>(

@@ -40,12 +40,6 @@ use crate::kernel::{
 #[derive(Clone, Debug)]
 pub struct RwSet<T>(DotMap<T, DotFun<bool>>);
 
-/// Whether an element with these marks is there: `true` for each addition, `false` for each removal
-/// that nothing later has seen.
-fn is_in(marks: &DotFun<bool>) -> bool {
-    !marks.is_empty() && marks.iter().all(|(_, added)| *added)
-}
-
 impl<T: Key> RwSet<T> {
     /// Whether `value` is in the set. O(log n).
     pub fn contains<Q>(&self, value: &Q) -> bool
@@ -53,7 +47,7 @@ impl<T: Key> RwSet<T> {
         T: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        self.0.get(value).is_some_and(is_in)
+        self.0.get(value).is_some_and(DotFun::is_all_true)
     }
 
     /// The number of elements. O(n + r), r = removal records.
@@ -68,7 +62,7 @@ impl<T: Key> RwSet<T> {
 
     /// The elements in ascending order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
-        let shown = self.0.iter().filter(|(_, marks)| is_in(marks));
+        let shown = self.0.iter().filter(|(_, marks)| marks.is_all_true());
         shown.map(|(value, _)| value)
     }
 }
@@ -101,7 +95,7 @@ impl<T: Key> EditView<'_, RwSet<T>> {
 
     fn mark(&mut self, value: T, added: bool) -> Result<bool, EditError> {
         let marks = self.state.0.child(value);
-        let present = is_in(marks);
+        let present = marks.is_all_true();
         marks.kill_if(self.update, |_, _| true);
         marks.add(added, self.update)?;
         Ok(present)

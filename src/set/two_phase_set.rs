@@ -37,11 +37,6 @@ use crate::kernel::{
 #[derive(Clone, Debug)]
 pub struct TwoPhaseSet<T>(DotMap<T, DotFun<bool>>, Place);
 
-/// Whether an element with these marks is there: `true` for each addition, `false` for each removal.
-fn is_in(marks: &DotFun<bool>) -> bool {
-    !marks.is_empty() && marks.iter().all(|(_, added)| *added)
-}
-
 impl<T: Key> TwoPhaseSet<T> {
     /// Whether `value` is in the set. O(log n).
     pub fn contains<Q>(&self, value: &Q) -> bool
@@ -49,7 +44,7 @@ impl<T: Key> TwoPhaseSet<T> {
         T: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        self.0.get(value).is_some_and(is_in)
+        self.0.get(value).is_some_and(DotFun::is_all_true)
     }
 
     /// The number of elements. O(n + r), r = removed elements.
@@ -64,7 +59,7 @@ impl<T: Key> TwoPhaseSet<T> {
 
     /// The elements in ascending order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
-        let shown = self.0.iter().filter(|(_, marks)| is_in(marks));
+        let shown = self.0.iter().filter(|(_, marks)| marks.is_all_true());
         shown.map(|(value, _)| value)
     }
 
@@ -74,7 +69,7 @@ impl<T: Key> TwoPhaseSet<T> {
         T: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        self.0.get(value).is_some_and(|marks| !is_in(marks))
+        self.0.get(value).is_some_and(|marks| !marks.is_all_true())
     }
 }
 

@@ -26,7 +26,7 @@ const NAMES: [&str; 6] = ["SEED", "SCHEDULES", "STEPS", "SECONDS", "REPLAY", "GO
 
 /// The schedule that is to be run instead of any search, or why it cannot be.
 pub(crate) fn replay_asked() -> Option<Result<Schedule, String>> {
-    replay_of(&std::env::var_os("COMMUTE_KIT_REPLAY")?).into()
+    Some(replay_of(&std::env::var_os("COMMUTE_KIT_REPLAY")?))
 }
 
 fn replay_of(value: &OsStr) -> Result<Schedule, String> {
