@@ -226,6 +226,21 @@ fn r11_the_receiver_of_a_full_state_knows_who_killed_only_what_the_sender_knew()
     assert_eq!(b, a);
 }
 
+/// The same for one that has something of its own, so that it cannot take the state over whole.
+#[test]
+fn r11_nor_does_one_that_joins_it_with_its_own() {
+    let (mut a, mut b, mut c) = (replica(1), replica(2), replica(3));
+    let first = insert(&mut a, 1);
+    assert_eq!(b.absorb(&first), Ok(Applied::New));
+    let _ = remove(&mut a, 1);
+    a.drop_ledger();
+    let _ = insert(&mut c, 2);
+    assert_eq!(c.merge(a.state()), Ok(Applied::New));
+    assert_eq!(b.absorb(&c.delta_since(b.version())), Ok(Applied::New));
+    assert!(!b.contains(&1));
+    assert_eq!(b, c);
+}
+
 #[test]
 fn r12_records_may_be_dropped_at_any_time() {
     let (mut a, mut b, mut c) = (replica(1), replica(2), replica(3));
