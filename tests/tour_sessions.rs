@@ -47,7 +47,7 @@ fn refused(bytes: &[u8]) -> SessionError {
 }
 
 fn converged(session: &Session) -> Played {
-    let played = play(session).unwrap();
+    let played = play(session, session.agents).unwrap();
     report::opening(session);
     report::played(&played);
     assert_eq!(played.failed, Vec::<String>::new());

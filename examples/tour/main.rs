@@ -1,10 +1,10 @@
 //! A tour: people type at once, threads transfer at once, and a sleeper comes too late.
 //!
-//! `cargo run --release --example tour [TRACE.json.gz]`
+//! `cargo run --release --example tour [[--observers N] TRACE.json.gz]`
 //!
 //! Without an argument two people write a page of our own; with one, a recorded session in the
 //! editing-traces format is replayed, sequential or concurrent. Every agent is a replica of one
-//! application state. Ends with status 0 if all that should be true is true, with 1 and the reasons
+//! application state, and has an observer unless there are to be `N` in all. Ends with status 0 if all that should be true is true, with 1 and the reasons
 //! if not, and with 2 if the file is no session.
 
 mod fencing;
@@ -22,6 +22,7 @@ mod report;
 mod session;
 mod transfers;
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -35,21 +36,26 @@ const TRANSFERS: u64 = 100_000;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let session = match arguments.as_slice() {
-        [] => generated::session(),
-        [file] => match Session::load(Path::new(file)) {
-            Ok(session) => session,
-            Err(error) => {
-                eprintln!("tour: {} {error}", Path::new(file).display());
-                return ExitCode::from(UNUSABLE);
-            }
+    let (observers, file) = match arguments.as_slice() {
+        [] => (None, None),
+        [file] => (None, Some(file)),
+        [name, count, file] if name == "--observers" => match number(count) {
+            Some(count) => (Some(count), Some(file)),
+            None => return usage(),
         },
-        _ => {
-            eprintln!("usage: tour [TRACE.json.gz]");
+        _ => return usage(),
+    };
+    let session = match file.map(|file| Session::load(Path::new(file))) {
+        None => generated::session(),
+        Some(Ok(session)) => session,
+        Some(Err(error)) => {
+            let file = file.map_or(Path::new(""), Path::new);
+            eprintln!("tour: {} {error}", file.display());
             return ExitCode::from(UNUSABLE);
         }
     };
-    let failed = tour(&session).unwrap_or_else(|error| vec![error.to_string()]);
+    let observers = observers.unwrap_or(session.agents).min(session.agents);
+    let failed = tour(&session, observers).unwrap_or_else(|error| vec![error.to_string()]);
     failed
         .iter()
         .for_each(|failed| eprintln!("tour: FAILED: {failed}"));
@@ -59,10 +65,19 @@ fn main() -> ExitCode {
     }
 }
 
+fn number(text: &OsStr) -> Option<usize> {
+    text.to_str()?.parse().ok()
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: tour [[--observers N] TRACE.json.gz]");
+    ExitCode::from(UNUSABLE)
+}
+
 /// The three parts; returns what should be true and is not.
-fn tour(session: &Session) -> Result<Vec<String>, Failure> {
+fn tour(session: &Session, observers: usize) -> Result<Vec<String>, Failure> {
     report::opening(session);
-    let played = play::play(session)?;
+    let played = play::play(session, observers)?;
     report::played(&played);
     let mut failed = played.failed;
 

@@ -74,14 +74,14 @@ pub struct Size {
     pub alone_runs: usize,
 }
 
-/// Replays a session and checks what came of it.
+/// Replays a session, heard by the observers of the first agents, and checks what came of it.
 ///
 /// # Errors
 /// What makes it impossible to go on; what is merely wrong is in [`Played::failed`].
-pub fn play(session: &Session) -> Result<Played, Failure> {
+pub fn play(session: &Session, observers: usize) -> Result<Played, Failure> {
     let started = SystemEnv::new().now();
     let mut progress = Progress::new(2 * session.edits.len());
-    let (replay, observers) = replay_observed(session, &mut progress)?;
+    let (replay, observers) = replay_observed(session, observers, &mut progress)?;
     let alone = replay_alone(session, &mut progress)?;
     drop(progress);
 
@@ -135,7 +135,7 @@ pub fn play(session: &Session) -> Result<Played, Failure> {
         clamped: replay.clamped(),
         between: replay.totals(),
         observed: observers.totals(),
-        observers: session.agents,
+        observers: observers.states().count(),
         text,
         as_recorded,
         size,
@@ -144,13 +144,14 @@ pub fn play(session: &Session) -> Result<Played, Failure> {
     })
 }
 
-/// The session on pages, over a network that loses, with one observer for each agent.
+/// The session on pages, over a network that loses.
 fn replay_observed<'s>(
     session: &'s Session,
+    observers: usize,
     progress: &mut Progress,
 ) -> Result<(Replay<'s, Page>, Observers<Page>), Failure> {
     let mut replay = Replay::<Page>::new(session, Weather::ROUGH);
-    let mut observers = Observers::new(session.agents);
+    let mut observers = Observers::new(observers);
     let mut heard = 0;
     for edit in 0..session.edits.len() {
         replay.step(edit)?;
