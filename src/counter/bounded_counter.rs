@@ -6,7 +6,7 @@ use core::fmt;
 
 use crate::clock::ReplicaId;
 use crate::codec::{Decoder, Encoder, Payload};
-use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype};
+use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype, watched_as_a_whole};
 
 /// A counter that never falls below zero, whatever is partitioned: to subtract, a replica needs the
 /// right to, which comes from its own additions or from another replica.
@@ -257,3 +257,5 @@ mod tests {
         assert_eq!(alloc::format!("{}", **a), "1");
     }
 }
+
+watched_as_a_whole! { impl[] BoundedCounter }

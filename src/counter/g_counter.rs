@@ -3,7 +3,9 @@
 use core::fmt;
 
 use super::tally::Tally;
-use crate::kernel::{EditError, EditView, Removable, Update, newtype::replicated_newtype};
+use crate::kernel::{
+    EditError, EditView, Removable, Update, newtype::replicated_newtype, watched_as_a_whole,
+};
 
 /// A counter that only grows.
 ///
@@ -74,3 +76,5 @@ impl Removable for GCounter {
         self.0.reset(update)
     }
 }
+
+watched_as_a_whole! { impl[] GCounter }

@@ -1,6 +1,8 @@
 //! A flag that disabling wins.
 
-use crate::kernel::{DotFun, EditError, EditView, Removable, Update, newtype::replicated_newtype};
+use crate::kernel::{
+    DotFun, EditError, EditView, Removable, Update, newtype::replicated_newtype, watched_as_a_whole,
+};
 
 /// A flag that is off at first and off if it was disabled concurrently with being enabled.
 ///
@@ -73,3 +75,5 @@ replicated_newtype! {
     fn view(this) { this.is_enabled() }
     fn visible(this) { this.is_enabled() }
 }
+
+watched_as_a_whole! { impl[] DwFlag }

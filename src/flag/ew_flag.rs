@@ -1,6 +1,8 @@
 //! A flag that enabling wins.
 
-use crate::kernel::{DotSet, EditError, EditView, Removable, Update, newtype::replicated_newtype};
+use crate::kernel::{
+    DotSet, EditError, EditView, Removable, Update, newtype::replicated_newtype, watched_as_a_whole,
+};
 
 /// A flag that is off at first and on if it was enabled concurrently with being disabled.
 ///
@@ -67,3 +69,5 @@ replicated_newtype! {
     fn view(this) { this.is_enabled() }
     fn visible(this) { this.0.visible() }
 }
+
+watched_as_a_whole! { impl[] EwFlag }

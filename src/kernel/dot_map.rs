@@ -105,6 +105,25 @@ impl<K: Key, S: Removable> DotMap<K, S> {
         keys
     }
 
+    /// The keys of what `part` brings and of what dies by `dead`, with those of `dead` that are theirs.
+    pub(crate) fn touched<P: Part>(
+        &self,
+        part: &DotMapPart<K, P>,
+        dead: &Names,
+    ) -> BTreeMap<K, Names> {
+        let mut keys = BTreeMap::<K, Vec<EntryId>>::new();
+        for key in part.0.keys() {
+            keys.entry(key.clone()).or_default();
+        }
+        for entry in dead.iter() {
+            if let Some(key) = self.index.get(&entry) {
+                keys.entry(key.clone()).or_default().push(entry);
+            }
+        }
+        let names = |(key, entries)| (key, Names::from_entries(entries));
+        keys.into_iter().map(names).collect()
+    }
+
     /// The entries that a join with `other` drops and adds, by key.
     fn changed_keys(&self, mine: &Version, other: &Self, theirs: &Version) -> Changed<K> {
         let mut changed = Changed {
@@ -362,6 +381,13 @@ pub struct DotMapPart<K, P>(BTreeMap<K, P>);
 impl<K, P> Default for DotMapPart<K, P> {
     fn default() -> DotMapPart<K, P> {
         DotMapPart(BTreeMap::new())
+    }
+}
+
+impl<K: Ord, P> DotMapPart<K, P> {
+    /// The entries of `key`.
+    pub(crate) fn get(&self, key: &K) -> Option<&P> {
+        self.0.get(key)
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) mod newtype;
 mod shape_tests;
 mod traits;
 mod update;
+mod watched;
+mod watched_map;
 
 pub use dot_fun::DotFun;
 pub use dot_map::DotMap;
@@ -34,3 +36,6 @@ pub(crate) use kills::Kills;
 pub use latest::Latest;
 pub use traits::{Part, Place, Removable, Replicated, ShapeKind};
 pub use update::{EditView, Update};
+pub(crate) use watched::watched_as_a_whole;
+pub use watched::{Replaced, Watched};
+pub use watched_map::{MapBefore, MapChange};

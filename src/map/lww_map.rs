@@ -1,12 +1,15 @@
 //! A map of plain values, of which the last write wins.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use crate::clock::{Stamp, Stamped};
+use super::MapChange;
+use crate::clock::{Names, Stamp, Stamped};
 use crate::codec::{Key, Payload};
 use crate::kernel::{
-    DotFun, DotMap, EditError, EditView, Removable, Update, newtype::replicated_newtype,
+    DotFun, DotMap, EditError, EditView, Removable, Replaced, Update, Watched,
+    newtype::replicated_newtype,
 };
 use crate::register::{newest, write};
 
@@ -138,4 +141,34 @@ replicated_newtype! {
     type View = BTreeMap<K, V>;
     fn view(this) { this.iter().map(|(key, value)| (key.clone(), value.clone())).collect() }
     fn visible(this) { !this.is_empty() }
+}
+
+impl<K: Key, V: Payload> Watched for LwwMap<K, V> {
+    type Change = MapChange<K, V, Replaced<V>>;
+    type Before = BTreeMap<K, Option<V>>;
+
+    fn remember(&self, part: &Self::Part, dead: &Names, before: &mut Self::Before) {
+        for (key, _) in self.0.touched(part, dead) {
+            let shown = self.get(&key).cloned();
+            before.entry(key).or_insert(shown);
+        }
+    }
+
+    fn changes(&self, before: Self::Before) -> Vec<Self::Change> {
+        let change = |(key, old): (K, Option<V>)| match (old, self.get(&key).cloned()) {
+            (None, None) => None,
+            (Some(_), None) => Some(MapChange::Removed { key }),
+            (None, Some(value)) => Some(MapChange::Inserted { key, value }),
+            (Some(old), Some(new)) if old == new => None,
+            (Some(old), Some(new)) => {
+                let change = Replaced { old, new };
+                Some(MapChange::Changed { key, change })
+            }
+        };
+        before.into_iter().filter_map(change).collect()
+    }
+
+    fn follow(view: &mut BTreeMap<K, V>, change: Self::Change) {
+        change.make(view, |value, change| *value = change.new);
+    }
 }

@@ -3,5 +3,6 @@
 mod lww_map;
 mod or_map;
 
+pub use crate::kernel::MapChange;
 pub use lww_map::LwwMap;
 pub use or_map::OrMap;

@@ -1,10 +1,15 @@
 //! A map whose values are replicated themselves.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::borrow::Borrow;
 
+use super::MapChange;
+use crate::clock::Names;
 use crate::codec::Key;
-use crate::kernel::{DotMap, EditError, EditView, Removable, Update, newtype::replicated_newtype};
+use crate::kernel::{
+    DotMap, EditError, EditView, MapBefore, Removable, Update, Watched, newtype::replicated_newtype,
+};
 
 /// An observed-remove map: each key holds a replicated value, and removing a key takes back what it
 /// has seen of the value.
@@ -128,4 +133,21 @@ replicated_newtype! {
     type View = BTreeMap<K, V::View>;
     fn view(this) { this.0.view() }
     fn visible(this) { this.0.visible() }
+}
+
+impl<K: Key, V: Removable + Watched> Watched for OrMap<K, V> {
+    type Change = MapChange<K, V::View, V::Change>;
+    type Before = MapBefore<K, V>;
+
+    fn remember(&self, part: &Self::Part, dead: &Names, before: &mut MapBefore<K, V>) {
+        self.0.remember(part, dead, before);
+    }
+
+    fn changes(&self, before: MapBefore<K, V>) -> Vec<Self::Change> {
+        self.0.changes(before)
+    }
+
+    fn follow(view: &mut BTreeMap<K, V::View>, change: Self::Change) {
+        change.make(view, V::follow);
+    }
 }

@@ -2,7 +2,9 @@
 
 use crate::clock::{EntryId, Stamp, Stamped};
 use crate::codec::Payload;
-use crate::kernel::{DotFun, EditError, EditView, Removable, Update, newtype::replicated_newtype};
+use crate::kernel::{
+    DotFun, EditError, EditView, Removable, Update, newtype::replicated_newtype, watched_as_a_whole,
+};
 
 /// A last-writer-wins register: of concurrent writes the one with the greatest stamp shows.
 ///
@@ -139,3 +141,5 @@ replicated_newtype! {
     fn view(this) { this.value().cloned() }
     fn visible(this) { !this.0.is_empty() }
 }
+
+watched_as_a_whole! { impl[T: Payload] LwwRegister<T> }

@@ -3,6 +3,7 @@
 use crate::codec::Payload;
 use crate::kernel::{
     DotFun, EditError, EditView, Place, Removable, Update, newtype::replicated_newtype,
+    watched_as_a_whole,
 };
 
 /// The smallest value that was ever set.
@@ -73,3 +74,5 @@ replicated_newtype! {
     fn view(this) { this.value().cloned() }
     fn visible(this) { !this.0.is_empty() }
 }
+
+watched_as_a_whole! { impl[T: Payload + Ord] MinRegister<T> }

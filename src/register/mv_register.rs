@@ -3,7 +3,9 @@
 use alloc::vec::Vec;
 
 use crate::codec::Payload;
-use crate::kernel::{DotFun, EditError, EditView, Removable, Update, newtype::replicated_newtype};
+use crate::kernel::{
+    DotFun, EditError, EditView, Removable, Update, newtype::replicated_newtype, watched_as_a_whole,
+};
 
 /// A multi-value register: a write replaces the values it has seen; concurrent ones stay side by
 /// side until somebody writes again.
@@ -98,3 +100,5 @@ replicated_newtype! {
     fn view(this) { this.iter().cloned().collect() }
     fn visible(this) { !this.is_empty() }
 }
+
+watched_as_a_whole! { impl[T: Payload] MvRegister<T> }

@@ -8,6 +8,7 @@
 
 mod delta;
 mod digest;
+mod feed;
 mod ledger;
 #[expect(clippy::module_inception, reason = "the main type of this folder")]
 mod replica;

@@ -1,11 +1,12 @@
 //! A state that edits under its own id.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 
 use super::{Applied, Delta, State};
 use crate::clock::{Dot, ReplicaId};
-use crate::kernel::{EditError, MergeError, Replicated, Update};
+use crate::kernel::{EditError, MergeError, Replicated, Update, Watched};
 
 /// One replica of a value of type `S`.
 ///
@@ -147,14 +148,24 @@ impl<S: Replicated> Replica<S> {
     /// # Complexity
     /// See [`State::absorb`].
     pub fn absorb(&mut self, delta: &Delta<S>) -> Result<Applied, MergeError> {
-        // R10: nobody else can know an update of mine that I do not know.
-        let own = delta
-            .claims()
-            .of(self.id)
-            .and_then(|runs| runs.last())
-            .unwrap_or(0);
-        self.check_own(own)?;
+        self.check_own_claims(delta)?;
         self.state.absorb(delta)
+    }
+
+    /// Like [`absorb`](Replica::absorb), and returns what changed in the view, of what had waited
+    /// too; see [`Watched`].
+    ///
+    /// # Errors
+    /// As [`absorb`](Replica::absorb).
+    pub fn absorb_with_changes(
+        &mut self,
+        delta: &Delta<S>,
+    ) -> Result<(Applied, Vec<S::Change>), MergeError>
+    where
+        S: Watched,
+    {
+        self.check_own_claims(delta)?;
+        self.state.absorb_with_changes(delta)
     }
 
     /// Joins with the state of another replica (or with a bare [`State`]).
@@ -167,6 +178,27 @@ impl<S: Replicated> Replica<S> {
     pub fn merge(&mut self, other: &State<S>) -> Result<Applied, MergeError> {
         self.check_own(other.core.version.get(self.id))?;
         self.state.merge(other)
+    }
+
+    /// Like [`merge`](Replica::merge), and returns what changed in the view; see [`Watched`].
+    ///
+    /// # Errors
+    /// As [`absorb`](Replica::absorb).
+    pub fn merge_with_changes(
+        &mut self,
+        other: &State<S>,
+    ) -> Result<(Applied, Vec<S::Change>), MergeError>
+    where
+        S: Watched,
+    {
+        self.check_own(other.core.version.get(self.id))?;
+        self.state.merge_with_changes(other)
+    }
+
+    /// R10: nobody else can know an update of mine that I do not know.
+    fn check_own_claims(&self, delta: &Delta<S>) -> Result<(), MergeError> {
+        let claims = delta.claims().of(self.id);
+        self.check_own(claims.and_then(|runs| runs.last()).unwrap_or(0))
     }
 
     fn check_own(&self, counter: u64) -> Result<(), MergeError> {

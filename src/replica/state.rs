@@ -6,12 +6,13 @@ use core::fmt;
 use core::ops::Deref;
 
 use super::delta::join_heads;
+use super::feed::{Feed, Nobody, Watcher};
 use super::ledger::{Ledger, Records};
 use super::seal::{self, SealSpan};
 use super::waiting::Waiting;
 use super::{Delta, Digest, WaitingLimits};
 use crate::clock::{ByReplica, Dot, Dots, Names, Ranges, ReplicaId, Version};
-use crate::kernel::{Fault, Kills, MergeError, Part, Place, Replicated};
+use crate::kernel::{Fault, Kills, MergeError, Part, Place, Replicated, Watched};
 
 /// What became of a delta.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -145,19 +146,42 @@ impl<S: Replicated> State<S> {
     /// # Complexity
     /// O(d log n) for an update or an exact answer of size d; O(n) at most for a fallback answer.
     pub fn absorb(&mut self, delta: &Delta<S>) -> Result<Applied, MergeError> {
+        self.take(delta, &mut Nobody)
+    }
+
+    /// Like [`absorb`](State::absorb), and returns what changed in the view, of what had waited too.
+    ///
+    /// # Errors
+    /// As [`absorb`](State::absorb).
+    ///
+    /// # Complexity
+    /// See [`Watched`].
+    pub fn absorb_with_changes(
+        &mut self,
+        delta: &Delta<S>,
+    ) -> Result<(Applied, Vec<S::Change>), MergeError>
+    where
+        S: Watched,
+    {
+        let mut watcher = Watcher::new();
+        let applied = self.take(delta, &mut watcher)?;
+        Ok((applied, watcher.changes(&self.core.value)))
+    }
+
+    fn take(&mut self, delta: &Delta<S>, feed: &mut impl Feed<S>) -> Result<Applied, MergeError> {
         self.check_seals(delta)?;
         let missing = self.missing_for(delta);
         if missing.is_empty() {
-            let new = self.integrate(delta)?;
+            let new = self.integrate(delta, feed)?;
             if new.is_empty() {
                 return Ok(Applied::Duplicate);
             }
-            self.drain(new);
+            self.drain(new, feed);
             return Ok(Applied::New);
         }
         let claims = delta.claims().clone();
         self.waiting.insert(delta.clone(), &self.core.version);
-        self.drain_mutual();
+        self.drain_mutual(feed);
         match claims.is_within(&self.core.version) {
             true => Ok(Applied::New),
             false => Ok(Applied::Waiting(missing)),
@@ -202,19 +226,19 @@ impl<S: Replicated> State<S> {
     }
 
     /// Includes what waited for `new`, and what waited for that.
-    fn drain(&mut self, mut new: Dots) {
+    fn drain(&mut self, mut new: Dots, feed: &mut impl Feed<S>) {
         while !new.is_empty() {
             let ready = self.waiting.take_ready(&new, &self.core.version);
             new = Dots::new();
             for delta in ready {
-                new.union_with(&self.integrate_waiting(&delta));
+                new.union_with(&self.integrate_waiting(&delta, feed));
             }
         }
-        self.drain_mutual();
+        self.drain_mutual(feed);
     }
 
     /// Includes groups that need each other, as one step.
-    fn drain_mutual(&mut self) {
+    fn drain_mutual(&mut self, feed: &mut impl Feed<S>) {
         let mut together = self.waiting.take_mutual(&self.core.version).into_iter();
         let Some(mut all) = together.next() else {
             return;
@@ -228,14 +252,15 @@ impl<S: Replicated> State<S> {
         if !self.missing_for(&all).is_empty() {
             return;
         }
-        let new = self.integrate_waiting(&all);
+        let new = self.integrate_waiting(&all, feed);
         if !new.is_empty() {
-            self.drain(new);
+            self.drain(new, feed);
         }
     }
 
-    fn integrate_waiting(&mut self, delta: &Delta<S>) -> Dots {
-        let included = self.check_seals(delta).and_then(|()| self.integrate(delta));
+    fn integrate_waiting(&mut self, delta: &Delta<S>, feed: &mut impl Feed<S>) -> Dots {
+        let checked = self.check_seals(delta);
+        let included = checked.and_then(|()| self.integrate(delta, feed));
         included.unwrap_or_else(|error| {
             self.reject(error);
             Dots::new()
@@ -279,7 +304,7 @@ impl<S: Replicated> State<S> {
     }
 
     /// The one join (R8), for a delta whose needs are met; returns the updates that are new.
-    fn integrate(&mut self, delta: &Delta<S>) -> Result<Dots, MergeError> {
+    fn integrate(&mut self, delta: &Delta<S>, feed: &mut impl Feed<S>) -> Result<Dots, MergeError> {
         let new = delta.claims.beyond(&self.core.version);
         let gone = self.check_entries(delta)?;
         if new.is_empty() {
@@ -287,6 +312,7 @@ impl<S: Replicated> State<S> {
         }
         let dead = self.check_deaths(delta, gone)?;
         let core = self.core_mut();
+        feed.before(&core.value, &delta.part, &dead);
         core.value.kill(&dead);
         core.value.adopt(delta.part.clone(), &core.version);
 
@@ -381,8 +407,26 @@ impl<S: Replicated> State<S> {
             true => self.core = Arc::clone(&other.core),
             false => self.join(other, &new),
         }
-        self.drain(new);
+        self.drain(new, &mut Nobody);
         Ok(Applied::New)
+    }
+
+    /// Like [`merge`](State::merge), and returns what changed in the view.
+    ///
+    /// # Errors
+    /// As [`merge`](State::merge).
+    ///
+    /// # Complexity
+    /// That of [`check_merge`](State::check_merge) and of absorbing what `other` answers.
+    pub fn merge_with_changes(
+        &mut self,
+        other: &State<S>,
+    ) -> Result<(Applied, Vec<S::Change>), MergeError>
+    where
+        S: Watched,
+    {
+        self.check_merge(other)?;
+        self.absorb_with_changes(&other.delta_since(self.version()))
     }
 
     fn join(&mut self, other: &State<S>, new: &Dots) {

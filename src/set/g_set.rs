@@ -7,6 +7,7 @@ use crate::codec::Key;
 use crate::kernel::{
     DotMap, DotSet, EditError, EditView, Place, Removable, Update, newtype::replicated_newtype,
 };
+use crate::set::change::watched_set;
 
 /// A grow-only set: what was added stays.
 ///
@@ -110,3 +111,5 @@ replicated_newtype! {
     fn view(this) { this.iter().cloned().collect() }
     fn visible(this) { !this.is_empty() }
 }
+
+watched_set! { impl[T: Key] GSet<T>, of T }

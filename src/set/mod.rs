@@ -1,10 +1,12 @@
 //! Sets.
 
+mod change;
 mod g_set;
 mod or_set;
 mod rw_set;
 mod two_phase_set;
 
+pub use change::SetChange;
 pub use g_set::GSet;
 pub use or_set::OrSet;
 pub use rw_set::RwSet;

@@ -5,6 +5,7 @@ use core::borrow::Borrow;
 
 use crate::codec::Key;
 use crate::kernel::{DotMap, DotSet, EditError, EditView, Removable, newtype::replicated_newtype};
+use crate::set::change::watched_set;
 
 /// An observed-remove set: a removal takes back the additions it has seen, no others.
 ///
@@ -137,3 +138,5 @@ replicated_newtype! {
     fn view(this) { this.iter().cloned().collect() }
     fn visible(this) { !this.is_empty() }
 }
+
+watched_set! { impl[T: Key] OrSet<T>, of T }

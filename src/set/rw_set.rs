@@ -7,6 +7,7 @@ use crate::codec::Key;
 use crate::kernel::{
     DotFun, DotMap, EditError, EditView, Removable, Update, newtype::replicated_newtype,
 };
+use crate::set::change::watched_set;
 
 /// A remove-wins set: an element is there if it was added and every removal of it has been seen by
 /// an addition.
@@ -130,3 +131,5 @@ replicated_newtype! {
     fn view(this) { this.iter().cloned().collect() }
     fn visible(this) { !this.is_empty() }
 }
+
+watched_set! { impl[T: Key] RwSet<T>, of T }

@@ -7,6 +7,7 @@ use crate::codec::Key;
 use crate::kernel::{
     DotFun, DotMap, EditError, EditView, Place, Removable, Update, newtype::replicated_newtype,
 };
+use crate::set::change::watched_set;
 
 /// A two-phase set: an element is added, may be removed, and never comes back.
 ///
@@ -148,3 +149,5 @@ replicated_newtype! {
     fn view(this) { this.iter().cloned().collect() }
     fn visible(this) { !this.is_empty() }
 }
+
+watched_set! { impl[T: Key] TwoPhaseSet<T>, of T }

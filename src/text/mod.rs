@@ -1,5 +1,6 @@
 //! Text: the order of its elements (RGA), the engine that keeps it, and typed positions.
 
+mod change;
 mod fragment;
 pub(crate) mod name_run;
 pub mod rga;
@@ -11,5 +12,6 @@ mod text;
 mod units;
 
 pub use crate::kernel::{IndexError, IndexFault, Unit};
+pub use change::{TextBefore, TextChange};
 pub use text::Text;
 pub use units::{Chars, Position, Utf8, Utf16};

@@ -50,7 +50,7 @@ use crate::kernel::{
 /// ```
 #[derive(Clone)]
 pub struct Text {
-    sequence: Sequence,
+    pub(super) sequence: Sequence,
 }
 
 impl Text {

@@ -7,7 +7,7 @@ use super::{ELEMENTS, Sample};
 use crate::clock::Stamp;
 use crate::codec::{Key, Payload};
 use crate::counter::PnCounter;
-use crate::kernel::{EditError, EditView};
+use crate::kernel::{EditError, EditView, Place, Removable};
 use crate::map::{LwwMap, OrMap};
 use crate::testkit::replica::{Exercise, Meaning};
 use crate::testkit::spec::{self, MapOp, RegisterOp};
@@ -17,30 +17,35 @@ fn key<K: Sample>(source: &mut Source<'_>) -> K {
     K::sample(source.below(ELEMENTS) as u8)
 }
 
-/// Counters under keys that come and go.
-impl<K: Key + Sample> Exercise for OrMap<K, PnCounter> {
-    type Op = MapOp<K, i64>;
+/// Values under keys that come and go.
+impl<K: Key + Sample, V: Removable + Exercise> Exercise for OrMap<K, V> {
+    type Op = MapOp<K, V::Op>;
 
-    fn choose(&self, source: &mut Source<'_>) -> Option<MapOp<K, i64>> {
+    fn choose(&self, source: &mut Source<'_>) -> Option<MapOp<K, V::Op>> {
         Some(match source.below(8) {
             0..5 => {
-                let amount = source.pick(&[1, -1, 3]).copied()?;
-                MapOp::Put(key(source), amount)
+                let key = key(source);
+                let op = match self.get(&key) {
+                    Some(value) => value.choose(source)?,
+                    None => V::empty(Place::Removable).choose(source)?,
+                };
+                MapOp::Put(key, op)
             }
             5..7 => MapOp::Remove(key(source)),
             _ => MapOp::Clear,
         })
     }
 
-    fn perform(
-        map: &mut EditView<'_, OrMap<K, PnCounter>>,
-        op: &MapOp<K, i64>,
-    ) -> Result<(), EditError> {
+    fn perform(map: &mut EditView<'_, OrMap<K, V>>, op: &MapOp<K, V::Op>) -> Result<(), EditError> {
         match op {
-            MapOp::Put(key, amount) => PnCounter::perform(&mut map.entry(key.clone()), amount),
+            MapOp::Put(key, op) => V::perform(&mut map.entry(key.clone()), op),
             MapOp::Remove(key) => map.remove(key).map(drop),
             MapOp::Clear => map.clear(),
         }
+    }
+
+    fn may_refuse(error: &EditError) -> bool {
+        V::may_refuse(error)
     }
 }
 

@@ -1,0 +1,237 @@
+//! The change feed: what a merge says it changed is the difference of the views, whatever came how.
+#![cfg(feature = "testkit")]
+#![expect(clippy::unwrap_used, reason = "in helpers of tests")]
+
+use std::fmt::Debug;
+
+use commute::kernel::{MapChange, Replaced, Watched};
+use commute::set::SetChange;
+use commute::testkit::{Exercise, Source};
+use commute::text::{Chars, TextChange};
+use commute::{
+    Applied, BoundedCounter, Delta, DwFlag, EwFlag, GCounter, GSet, LwwMap, LwwRegister,
+    MaxRegister, MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, RwSet,
+    State, Text, TwoPhaseSet,
+};
+
+/// A replica, what its user interface shows by following changes, and a state that gets the same
+/// without a feed.
+struct Follower<S: Watched> {
+    replica: Replica<S>,
+    shown: S::View,
+    twin: State<S>,
+}
+
+impl<S> Follower<S>
+where
+    S: Exercise + Watched<Change: Debug>,
+    S::View: Clone,
+{
+    fn new(id: u128) -> Follower<S> {
+        let replica = replica::<S>(id);
+        Follower {
+            shown: replica.view(),
+            twin: replica.state().clone(),
+            replica,
+        }
+    }
+
+    fn perform(&mut self, source: &mut Source<'_>) -> Option<Delta<S>> {
+        let op = self.replica.choose(source)?;
+        let (_, delta) = self.replica.update(|edit| S::perform(edit, &op)).ok()?;
+        self.shown = self.replica.view();
+        self.twin = self.replica.state().clone();
+        Some(delta)
+    }
+
+    fn absorb(&mut self, delta: &Delta<S>) {
+        let (applied, changes) = self.replica.absorb_with_changes(delta).unwrap();
+        assert_eq!(self.twin.absorb(delta), Ok(applied));
+        self.follow(changes);
+    }
+
+    fn merge(&mut self, other: &State<S>) {
+        let (applied, changes) = self.replica.merge_with_changes(other).unwrap();
+        assert_eq!(self.twin.merge(other), Ok(applied));
+        self.follow(changes);
+    }
+
+    fn follow(&mut self, changes: Vec<S::Change>) {
+        let now = self.replica.view();
+        let told = format!("{changes:?}");
+        assert_eq!(self.shown == now, changes.is_empty(), "{told}");
+        for change in changes {
+            let before = self.shown.clone();
+            let text = format!("{change:?}");
+            S::follow(&mut self.shown, change);
+            assert_ne!(before, self.shown, "{text} changes nothing");
+        }
+        assert_eq!(self.shown, now, "{told}");
+        assert_eq!(self.twin, *self.replica.state());
+    }
+}
+
+/// Three replicas that exchange updates in any order, groups, answers and states.
+fn follows<S>(seed: u64)
+where
+    S: Exercise + Watched<Change: Debug>,
+    S::View: Clone,
+{
+    let mut source = Source::random(seed);
+    let mut all: Vec<Follower<S>> = [7, 3, 9].map(Follower::new).into();
+    let mut sent: Vec<Delta<S>> = Vec::new();
+    for _ in 0..60 {
+        let at = source.below(3) as usize;
+        let from = source.below(3) as usize;
+        match source.below(6) {
+            0 | 1 => sent.extend(all[at].perform(&mut source)),
+            2 | 3 => {
+                if let Some(delta) = source.pick(&sent) {
+                    all[at].absorb(delta);
+                }
+            }
+            4 => {
+                let peer = all[from].replica.state().clone();
+                match source.chance(1, 2) {
+                    true => all[at].merge(&peer),
+                    false => {
+                        let answer = peer.delta_since(all[at].replica.version());
+                        all[at].absorb(&answer);
+                    }
+                }
+            }
+            _ => {
+                let (a, b) = (source.pick(&sent), source.pick(&sent));
+                if let (Some(a), Some(b)) = (a, b) {
+                    let mut both = a.clone();
+                    both.merge(b).unwrap();
+                    all[at].absorb(&both);
+                }
+            }
+        }
+    }
+}
+
+fn replica<S: Watched>(id: u128) -> Replica<S> {
+    Replica::new(ReplicaId::from(id))
+}
+
+fn two<S: Watched>() -> (Replica<S>, Replica<S>) {
+    (replica(1), replica(2))
+}
+
+macro_rules! follow {
+    ($($name:ident: $type:ty,)*) => { $(
+        #[test]
+        fn $name() {
+            (0..150).for_each(follows::<$type>);
+        }
+    )* };
+}
+
+follow! {
+    g_counter: GCounter,
+    pn_counter: PnCounter,
+    bounded_counter: BoundedCounter,
+    mv_register: MvRegister<u8>,
+    lww_register: LwwRegister<u8>,
+    max_register: MaxRegister<u8>,
+    min_register: MinRegister<u8>,
+    ew_flag: EwFlag,
+    dw_flag: DwFlag,
+    g_set: GSet<u8>,
+    two_phase_set: TwoPhaseSet<u8>,
+    or_set: OrSet<u8>,
+    rw_set: RwSet<u8>,
+    lww_map: LwwMap<u8, u8>,
+    or_map_of_counters: OrMap<u8, PnCounter>,
+    or_map_of_texts: OrMap<u8, Text>,
+    text: Text,
+}
+
+#[test]
+fn what_had_waited_is_told_when_it_comes_in() {
+    let (mut a, mut b) = two::<OrSet<u8>>();
+    let (_, first) = a.update(|set| set.insert(1)).unwrap();
+    let (_, second) = a.update(|set| set.insert(2)).unwrap();
+    let (applied, changes) = b.absorb_with_changes(&second).unwrap();
+    assert!(matches!(applied, Applied::Waiting(_)) && changes.is_empty());
+    let (_, changes) = b.absorb_with_changes(&first).unwrap();
+    assert_eq!(changes, [SetChange::Inserted(1), SetChange::Inserted(2)]);
+}
+
+/// Of what comes and goes within one merge nothing is told.
+#[test]
+fn what_came_and_went_on_the_way_is_no_change() {
+    let (mut a, mut b) = two::<OrSet<u8>>();
+    let (_, first) = a.update(|set| set.insert(1)).unwrap();
+    let (_, second) = a.update(|set| set.remove(&1)).unwrap();
+    let (_, third) = a.update(|set| set.insert(2)).unwrap();
+    for early in [&second, &third] {
+        assert!(b.absorb_with_changes(early).unwrap().1.is_empty());
+    }
+    let (_, changes) = b.absorb_with_changes(&first).unwrap();
+    assert_eq!(changes, [SetChange::Inserted(2)]);
+}
+
+#[test]
+fn a_map_tells_what_changed_inside_its_values() {
+    type Votes = OrMap<u8, PnCounter>;
+    let (mut a, mut b) = two::<Votes>();
+    let (_, first) = a.update(|map| map.entry(4).add(5)).unwrap();
+    let (_, changes) = b.absorb_with_changes(&first).unwrap();
+    assert_eq!(changes, [MapChange::Inserted { key: 4, value: 5 }]);
+    let (_, second) = a.update(|map| map.entry(4).subtract(2)).unwrap();
+    let (_, changes) = b.absorb_with_changes(&second).unwrap();
+    let change = Replaced { old: 5, new: 3 };
+    assert_eq!(changes, [MapChange::Changed { key: 4, change }]);
+    a.edit(|map| map.remove(&4)).unwrap();
+    let (_, changes) = b.merge_with_changes(a.state()).unwrap();
+    assert_eq!(changes, [MapChange::Removed { key: 4 }]);
+}
+
+#[test]
+fn a_text_tells_its_edits_in_order() {
+    let (mut a, mut b) = two::<Text>();
+    a.edit(|text| text.insert(Chars(0), "caf\u{e9} noir"))
+        .unwrap();
+    let (_, changes) = b.merge_with_changes(a.state()).unwrap();
+    let text = String::from("caf\u{e9} noir");
+    let at = Chars(0);
+    assert_eq!(changes, [TextChange::Inserted { at, text }]);
+    let (_, delta) = a
+        .update(|text| {
+            text.replace(Chars(5)..Chars(9), "au lait")?;
+            text.replace(Chars(0)..Chars(1), "C")
+        })
+        .unwrap();
+    let (_, changes) = b.absorb_with_changes(&delta).unwrap();
+    let deleted = |at, count| TextChange::Deleted {
+        at: Chars(at),
+        count,
+    };
+    let inserted = |at, text: &str| TextChange::Inserted {
+        at: Chars(at),
+        text: text.into(),
+    };
+    let want = [
+        deleted(5, 4),
+        deleted(0, 1),
+        inserted(0, "C"),
+        inserted(5, "au lait"),
+    ];
+    assert_eq!(changes, want);
+}
+
+/// A refused delta changes and tells nothing.
+#[test]
+fn an_error_tells_nothing() {
+    let mut a = replica::<OrSet<u8>>(1);
+    let mut twin = replica::<OrSet<u8>>(1);
+    a.edit(|set| set.insert(1)).unwrap();
+    let (_, stray) = twin.update(|set| set.insert(2)).unwrap();
+    let before = a.state().clone();
+    assert!(a.absorb_with_changes(&stray).is_err());
+    assert!(a.merge_with_changes(twin.state()).is_err());
+    assert_eq!(before, *a.state());
+}
