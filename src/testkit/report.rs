@@ -82,6 +82,8 @@ impl Report {
     }
 
     /// What the steps of a replay did, whether or not a law broke; `None` for a search.
+    ///
+    /// It prints as the drawing of a failure does.
     pub fn story(&self) -> Option<&Story> {
         self.story.as_ref()
     }

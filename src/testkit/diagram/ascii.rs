@@ -3,7 +3,7 @@
 use super::Style;
 use super::diff::differences;
 use super::words::{count, cut, flat, headline, outcome, replay, width, with_steps, wrap};
-use crate::testkit::{Deed, Failure, Line};
+use crate::testkit::{Deed, Failure, Line, Story};
 
 /// More replicas than that are listed.
 const COLUMNS_MAX: usize = 5;
@@ -59,12 +59,42 @@ pub(super) fn draw(failure: &Failure, style: Style) -> String {
     };
     let mut out = headline(failure);
     out.push('\n');
-    let cut = match failure.story.replicas {
-        1..=COLUMNS_MAX => Columns::of(failure, glyphs).draw(&mut out),
-        _ => list(failure, glyphs, &mut out),
+    let wrong = Wrong {
+        at: failure.broken.at,
+        text: beside(failure),
     };
+    let cut = steps(&failure.story, Some(&wrong), glyphs, &mut out);
     below(failure, &cut, &mut out);
     out
+}
+
+/// The steps alone; the operations that had to be cut stand below them.
+pub(super) fn draw_steps(story: &Story) -> String {
+    let mut out = String::new();
+    for (step, text) in steps(story, None, &ASCII, &mut out) {
+        block(&mut out, &format!("step {step}"), &wrap(&text, TEXT_WIDTH));
+    }
+    out
+}
+
+/// What stands on the line after the last step.
+struct Wrong {
+    /// At which replica, if it is about one.
+    at: Option<usize>,
+    text: String,
+}
+
+/// Draws the steps; returns the operations that had to be cut, with their steps.
+fn steps(
+    story: &Story,
+    wrong: Option<&Wrong>,
+    glyphs: &Glyphs,
+    out: &mut String,
+) -> Vec<(usize, String)> {
+    match story.replicas {
+        1..=COLUMNS_MAX => Columns::of(story, glyphs).draw(wrong, out),
+        _ => list(story, wrong, glyphs, out),
+    }
 }
 
 /// A label and a text of several lines.
@@ -119,7 +149,7 @@ fn below(failure: &Failure, cut: &[(usize, String)], out: &mut String) {
 }
 
 struct Columns<'f> {
-    failure: &'f Failure,
+    story: &'f Story,
     glyphs: &'f Glyphs,
     replicas: usize,
     /// Of one column, with the space to the next.
@@ -153,14 +183,14 @@ fn did(op: &str, made: &Result<String, String>) -> (String, String) {
 }
 
 impl<'f> Columns<'f> {
-    fn of(failure: &'f Failure, glyphs: &'f Glyphs) -> Columns<'f> {
-        let replicas = failure.story.replicas;
+    fn of(story: &'f Story, glyphs: &'f Glyphs) -> Columns<'f> {
+        let replicas = story.replicas;
         let most = match replicas {
             1..=3 => 30,
             4 => 26,
             _ => 22,
         };
-        let needed = failure.story.lines.iter().map(|line| match &line.deed {
+        let needed = story.lines.iter().map(|line| match &line.deed {
             Deed::Did { op, made, .. } => {
                 let (op, made) = did(op, made);
                 width(&op) + width(&made) + 4
@@ -176,7 +206,7 @@ impl<'f> Columns<'f> {
             Deed::Noted { .. } => 0,
         });
         Columns {
-            failure,
+            story,
             glyphs,
             replicas,
             // Even, so that dashes meet the heads of their arrows.
@@ -188,10 +218,9 @@ impl<'f> Columns<'f> {
         }
     }
 
-    /// Draws the steps; returns the operations that had to be cut, with their steps.
-    fn draw(&self, out: &mut String) -> Vec<(usize, String)> {
+    fn draw(&self, wrong: Option<&Wrong>, out: &mut String) -> Vec<(usize, String)> {
         let mut rows = Vec::new();
-        let cut = self.rows(&mut rows);
+        let cut = self.rows(wrong, &mut rows);
         // The last column is as wide as what stands in it.
         let used = rows.iter().map(|row| width(&row.cells)).max().unwrap_or(0) + 3;
         for Row {
@@ -207,20 +236,22 @@ impl<'f> Columns<'f> {
         cut
     }
 
-    fn rows(&self, out: &mut Vec<Row>) -> Vec<(usize, String)> {
+    fn rows(&self, wrong: Option<&Wrong>, out: &mut Vec<Row>) -> Vec<(usize, String)> {
         let mut head = self.idle(' ');
         (0..self.replicas).for_each(|at| self.put(&mut head, at, &format!("r{at}")));
         out.push(Row::new("step", &head, String::new()));
         let mut cut = Vec::new();
-        for line in &self.failure.story.lines {
+        for line in &self.story.lines {
             self.line(out, line, &mut cut);
         }
-        let mut last = self.idle(self.glyphs.idle);
-        let wrong = self.glyphs.wrong.to_string();
-        if let Some(at) = self.failure.broken.at {
-            self.put(&mut last, at, &wrong);
+        if let Some(Wrong { at, text }) = wrong {
+            let mut last = self.idle(self.glyphs.idle);
+            let mark = self.glyphs.wrong.to_string();
+            if let Some(at) = at {
+                self.put(&mut last, *at, &mark);
+            }
+            out.push(Row::new(&mark, &last, text.clone()));
         }
-        out.push(Row::new(&wrong, &last, beside(self.failure)));
         cut
     }
 
@@ -364,12 +395,17 @@ impl<'f> Columns<'f> {
 }
 
 /// One line of text for each step.
-fn list(failure: &Failure, glyphs: &Glyphs, out: &mut String) -> Vec<(usize, String)> {
+fn list(
+    story: &Story,
+    wrong: Option<&Wrong>,
+    glyphs: &Glyphs,
+    out: &mut String,
+) -> Vec<(usize, String)> {
     let arrow = |dashed| match dashed {
         true => format!("{} {}", glyphs.dash, glyphs.to_right),
         false => format!("{}{}", glyphs.line, glyphs.to_right),
     };
-    let steps = failure.story.lines.iter().map(|line| match &line.deed {
+    let steps = story.lines.iter().map(|line| match &line.deed {
         Deed::Did {
             at,
             op,
@@ -427,10 +463,12 @@ fn list(failure: &Failure, glyphs: &Glyphs, out: &mut String) -> Vec<(usize, Str
         out.push_str(row.trim_end());
         out.push('\n');
     };
-    row("step", &count(failure.story.replicas, "replica"), "");
-    for (line, [text, effect]) in failure.story.lines.iter().zip(&steps) {
+    row("step", &count(story.replicas, "replica"), "");
+    for (line, [text, effect]) in story.lines.iter().zip(&steps) {
         row(&line.step.to_string(), text, effect);
     }
-    row(&glyphs.wrong.to_string(), &beside(failure), "");
+    if let Some(wrong) = wrong {
+        row(&glyphs.wrong.to_string(), &wrong.text, "");
+    }
     Vec::new()
 }

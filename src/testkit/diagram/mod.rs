@@ -15,7 +15,7 @@ mod words;
 
 use std::fmt;
 
-use super::Failure;
+use super::{Failure, Story};
 
 /// With which characters a drawing is made.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -55,5 +55,12 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.drawing(Style::Ascii))
+    }
+}
+
+/// The steps in columns of ASCII, one for each replica, or in a list if there are more than five.
+impl fmt::Display for Story {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&ascii::draw_steps(&plain::plain_story(self)))
     }
 }

@@ -9,10 +9,6 @@ const TEXT_MAX: usize = 256 << 10;
 /// The same failure with texts that may be printed anywhere.
 pub(super) fn plain(failure: &Failure) -> Failure {
     let broken = &failure.broken;
-    let lines = failure.story.lines.iter().map(|line| Line {
-        step: line.step,
-        deed: deed(&line.deed),
-    });
     Failure {
         subject: text(&failure.subject),
         broken: Broken {
@@ -21,12 +17,21 @@ pub(super) fn plain(failure: &Failure) -> Failure {
             why: text(&broken.why),
             ..broken.clone()
         },
-        story: Story {
-            replicas: failure.story.replicas,
-            lines: lines.collect(),
-        },
+        story: plain_story(&failure.story),
         searched: text(&failure.searched),
         ..failure.clone()
+    }
+}
+
+/// The same steps, likewise.
+pub(super) fn plain_story(story: &Story) -> Story {
+    let lines = story.lines.iter().map(|line| Line {
+        step: line.step,
+        deed: deed(&line.deed),
+    });
+    Story {
+        replicas: story.replicas,
+        lines: lines.collect(),
     }
 }
 

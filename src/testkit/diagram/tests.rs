@@ -234,6 +234,8 @@ fn drawings_are_as_they_were() {
         golden(&format!("{name}.shiviz.txt"), &failure.shiviz());
         assert!(failure.to_string().is_ascii());
     }
+    golden("letters.steps.txt", &letters().story.to_string());
+    golden("six_replicas.steps.txt", &six().story.to_string());
     golden("letters.unicode.txt", &letters().drawing(Style::Unicode));
     golden("six_replicas.unicode.txt", &six().drawing(Style::Unicode));
 }

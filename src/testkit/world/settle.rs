@@ -117,7 +117,9 @@ impl World {
             if node.seen != all {
                 let lacking = self.log.names(&all.difference(&node.seen));
                 let got = format!("r{at} lacks {lacking}");
-                return Err(broken(Law::S3, Some(at), got, "everything is everywhere"));
+                let mut wrong = broken(Law::S3, Some(at), got, "everything is everywhere");
+                wrong.why = "all could talk to each other until nothing was new any more".into();
+                return Err(wrong);
             }
             if !self.alike(&self.nodes[0].subject, &node.subject) {
                 let (got, expected) = (&node.subject, &self.nodes[0].subject);
@@ -128,7 +130,12 @@ impl World {
                         format!("{:?}", expected.view()),
                     ),
                 };
-                return Err(broken(Law::S3, Some(at), got, expected));
+                let mut wrong = broken(Law::S3, Some(at), got, expected);
+                wrong.why = format!(
+                    "r{at} and r0 (expected) have both seen {}",
+                    self.log.names(&all)
+                );
+                return Err(wrong);
             }
         }
         Ok(())
