@@ -6,7 +6,11 @@ use core::fmt;
 
 use crate::clock::ReplicaId;
 use crate::codec::{Decoder, Encoder, Payload};
-use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype, watched_as_a_whole};
+use crate::kernel::{
+    EditError, EditView, Latest,
+    newtype::{debug_as_view, equals_view, replicated_newtype},
+    watched_as_a_whole,
+};
 
 /// A counter that never falls below zero, whatever is partitioned: to subtract, a replica needs the
 /// right to, which comes from its own additions or from another replica.
@@ -45,7 +49,7 @@ use crate::kernel::{EditError, EditView, Latest, newtype::replicated_newtype, wa
 /// assert_eq!(a.value(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct BoundedCounter(Latest<Row>);
 
 /// What one replica has done.
@@ -186,6 +190,9 @@ impl EditView<'_, BoundedCounter> {
         self.state.0.set(row, self.update)
     }
 }
+
+debug_as_view!(impl[] BoundedCounter);
+equals_view!(impl[] BoundedCounter);
 
 replicated_newtype! {
     impl[] BoundedCounter as Latest<Row>;

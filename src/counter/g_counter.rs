@@ -4,7 +4,9 @@ use core::fmt;
 
 use super::tally::Tally;
 use crate::kernel::{
-    EditError, EditView, Removable, Update, newtype::replicated_newtype, watched_as_a_whole,
+    EditError, EditView, Removable, Update,
+    newtype::{debug_as_view, equals_view, replicated_newtype},
+    watched_as_a_whole,
 };
 
 /// A counter that only grows.
@@ -34,7 +36,7 @@ use crate::kernel::{
 /// assert_eq!(a.value(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct GCounter(Tally<u64>);
 
 impl GCounter {
@@ -63,6 +65,9 @@ impl EditView<'_, GCounter> {
         }
     }
 }
+
+debug_as_view!(impl[] GCounter);
+equals_view!(impl[] GCounter);
 
 replicated_newtype! {
     impl[] GCounter as Tally<u64>;

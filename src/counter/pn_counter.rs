@@ -4,7 +4,9 @@ use core::fmt;
 
 use super::tally::Tally;
 use crate::kernel::{
-    EditError, EditView, Removable, Update, newtype::replicated_newtype, watched_as_a_whole,
+    EditError, EditView, Removable, Update,
+    newtype::{debug_as_view, equals_view, replicated_newtype},
+    watched_as_a_whole,
 };
 
 /// A counter that grows and shrinks.
@@ -34,7 +36,7 @@ use crate::kernel::{
 /// assert_eq!(a.value(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct PnCounter(Tally<(u64, u64)>);
 
 impl PnCounter {
@@ -78,6 +80,9 @@ impl EditView<'_, PnCounter> {
         }
     }
 }
+
+debug_as_view!(impl[] PnCounter);
+equals_view!(impl[] PnCounter);
 
 replicated_newtype! {
     impl[] PnCounter as Tally<(u64, u64)>;

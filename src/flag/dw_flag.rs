@@ -1,7 +1,9 @@
 //! A flag that disabling wins.
 
 use crate::kernel::{
-    DotFun, EditError, EditView, Removable, Update, newtype::replicated_newtype, watched_as_a_whole,
+    DotFun, EditError, EditView, Removable, Update,
+    newtype::{debug_as_view, equals_view, replicated_newtype},
+    watched_as_a_whole,
 };
 
 /// A flag that is off at first and off if it was disabled concurrently with being enabled.
@@ -30,7 +32,7 @@ use crate::kernel::{
 /// assert!(a.is_enabled());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct DwFlag(DotFun<bool>);
 
 impl DwFlag {
@@ -68,6 +70,9 @@ impl Removable for DwFlag {
         self.0.reset(update)
     }
 }
+
+debug_as_view!(impl[] DwFlag);
+equals_view!(impl[] DwFlag);
 
 replicated_newtype! {
     impl[] DwFlag as DotFun<bool>;

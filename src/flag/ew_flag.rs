@@ -1,7 +1,9 @@
 //! A flag that enabling wins.
 
 use crate::kernel::{
-    DotSet, EditError, EditView, Removable, Update, newtype::replicated_newtype, watched_as_a_whole,
+    DotSet, EditError, EditView, Removable, Update,
+    newtype::{debug_as_view, equals_view, replicated_newtype},
+    watched_as_a_whole,
 };
 
 /// A flag that is off at first and on if it was enabled concurrently with being disabled.
@@ -29,7 +31,7 @@ use crate::kernel::{
 /// assert!(a.is_enabled());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct EwFlag(DotSet);
 
 impl EwFlag {
@@ -62,6 +64,9 @@ impl Removable for EwFlag {
         self.0.reset(update)
     }
 }
+
+debug_as_view!(impl[] EwFlag);
+equals_view!(impl[] EwFlag);
 
 replicated_newtype! {
     impl[] EwFlag as DotSet;

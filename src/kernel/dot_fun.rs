@@ -4,7 +4,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::{
-    EditError, EditView, Journal, MergeError, Part, Place, Removable, Replicated, ShapeKind, Update,
+    EditError, EditView, Iter, Journal, MergeError, Part, Place, Removable, Replicated, ShapeKind,
+    Update,
 };
 use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Payload};
@@ -28,6 +29,11 @@ impl<V: Payload> DotFun<V> {
     /// The live entries, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (EntryId, &V)> {
         self.entries.iter().map(|(&entry, value)| (entry, value))
+    }
+
+    /// The payloads of the live entries, in the order of these.
+    pub fn values(&self) -> Iter<'_, EntryId, V, &V> {
+        Iter::new(self.entries.iter(), |_, value| Some(value))
     }
 
     /// The number of live entries.

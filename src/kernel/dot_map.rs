@@ -6,6 +6,7 @@ use core::borrow::Borrow;
 use core::cmp::Ordering;
 
 use super::dot_fun::among;
+use super::iter::{Iter, Show};
 use super::{
     EditError, EditView, Journal, MergeError, Part, Place, Removable, Replicated, ShapeKind, Update,
 };
@@ -50,8 +51,14 @@ impl<K: Key, S: Removable> DotMap<K, S> {
     }
 
     /// Keys and values in ascending order of keys.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &S)> {
-        self.children.iter().filter(|(_, child)| !child.is_bottom())
+    pub fn iter(&self) -> Iter<'_, K, S, (&K, &S)> {
+        self.select(|key, child| (!child.is_bottom()).then_some((key, child)))
+    }
+
+    /// What `show` shows of the keys, in ascending order of these; of a running update's keys it is
+    /// asked for values that hold nothing, too.
+    pub(crate) fn select<'a, Item>(&'a self, show: Show<'a, K, S, Item>) -> Iter<'a, K, S, Item> {
+        Iter::new(self.children.iter(), show)
     }
 
     /// The value of `key`, to be changed by the running update. O(log n).

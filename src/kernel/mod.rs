@@ -16,6 +16,7 @@ mod dot_set;
 mod error;
 #[doc(hidden)]
 pub mod fields;
+mod iter;
 mod journal;
 mod kills;
 mod latest;
@@ -31,6 +32,7 @@ pub use dot_fun::DotFun;
 pub use dot_map::DotMap;
 pub use dot_set::DotSet;
 pub use error::{EditError, Fault, IndexError, IndexFault, MergeError, Unit};
+pub use iter::Iter;
 pub(crate) use journal::Journal;
 pub(crate) use kills::Kills;
 pub use latest::Latest;

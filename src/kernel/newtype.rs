@@ -1,4 +1,4 @@
-//! `Replicated` for a type that is one shape with another name.
+//! `Replicated` for a type that is one shape with another name, and what reads as its view does.
 
 /// Implements [`Replicated`](crate::kernel::Replicated) for a tuple struct by its only field.
 ///
@@ -123,6 +123,30 @@ macro_rules! replicated_newtype {
     };
 }
 
+/// Implements `Debug` by the view: a user who prints a set sees its elements.
+macro_rules! debug_as_view {
+    (impl[$($generics:tt)*] $type:ty) => {
+        /// As the plain value that a user sees.
+        impl<$($generics)*> core::fmt::Debug for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Debug::fmt(&$crate::kernel::Replicated::view(self), f)
+            }
+        }
+    };
+}
+
+/// Implements `==` with the view, where that is cheap to make.
+macro_rules! equals_view {
+    (impl[$($generics:tt)*] $type:ty) => {
+        /// Whether a user sees this plain value.
+        impl<$($generics)*> PartialEq<<$type as $crate::kernel::Replicated>::View> for $type {
+            fn eq(&self, other: &<$type as $crate::kernel::Replicated>::View) -> bool {
+                $crate::kernel::Replicated::view(self) == *other
+            }
+        }
+    };
+}
+
 /// The second of two tokens; the first one makes a repetition.
 macro_rules! second {
     ($first:tt $second:tt) => {
@@ -130,4 +154,4 @@ macro_rules! second {
     };
 }
 
-pub(crate) use {replicated_newtype, second};
+pub(crate) use {debug_as_view, equals_view, replicated_newtype, second};

@@ -8,8 +8,8 @@ use super::MapChange;
 use crate::clock::{Names, Stamp, Stamped};
 use crate::codec::{Key, Payload};
 use crate::kernel::{
-    DotFun, DotMap, EditError, EditView, Removable, Replaced, Update, Watched,
-    newtype::replicated_newtype,
+    DotFun, DotMap, EditError, EditView, Iter, Removable, Replaced, Update, Watched,
+    newtype::{debug_as_view, replicated_newtype},
 };
 use crate::register::{newest, write};
 
@@ -24,7 +24,7 @@ use crate::register::{newest, write};
 /// | space | O(keys x concurrent writes of each + replicas); no tombstones |
 /// | not guaranteed | that the last one by the clock on the wall wins: clocks differ |
 ///
-/// Edits, on the [`EditView`]: `insert`, `remove`, `clear`.
+/// Edits, on the [`EditView`]: `insert`, `remove`, `clear`, `extend`.
 ///
 /// Source: as [`LwwRegister`](crate::LwwRegister), one under each key of an observed-remove map.
 ///
@@ -39,7 +39,7 @@ use crate::register::{newest, write};
 /// assert_eq!(a.get("size"), Some(&7));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LwwMap<K, V>(DotMap<K, DotFun<Stamped<V>>>);
 
 impl<K: Key, V: Payload> LwwMap<K, V> {
@@ -86,9 +86,19 @@ impl<K: Key, V: Payload> LwwMap<K, V> {
     }
 
     /// Keys and values in ascending order of keys.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
-        let writes = self.0.iter();
-        writes.filter_map(|(key, writes)| Some((key, &newest(writes)?.1.value)))
+    pub fn iter(&self) -> Iter<'_, K, DotFun<Stamped<V>>, (&K, &V)> {
+        self.0
+            .select(|key, writes| Some((key, &newest(writes)?.1.value)))
+    }
+
+    /// The keys in ascending order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    /// The values in ascending order of their keys.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
     }
 }
 
@@ -128,6 +138,34 @@ impl<K: Key, V: Payload> EditView<'_, LwwMap<K, V>> {
     pub fn clear(&mut self) -> Result<(), EditError> {
         self.state.0.reset(self.update)
     }
+
+    /// Writes all `pairs`, each as [`insert`](EditView::insert) does.
+    ///
+    /// # Errors
+    /// As [`insert`](EditView::insert).
+    pub fn extend(
+        &mut self,
+        pairs: impl IntoIterator<Item = (K, V)>,
+        clock: Stamp,
+    ) -> Result<(), EditError> {
+        let mut pairs = pairs.into_iter();
+        pairs.try_for_each(|(key, value)| self.insert(key, value, clock).map(drop))
+    }
+}
+
+impl<'a, K: Key, V: Payload> IntoIterator for &'a LwwMap<K, V> {
+    type Item = (&'a K, &'a V);
+    type IntoIter = Iter<'a, K, DotFun<Stamped<V>>, (&'a K, &'a V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<K: Key, V: Payload> PartialEq<BTreeMap<K, V>> for LwwMap<K, V> {
+    fn eq(&self, other: &BTreeMap<K, V>) -> bool {
+        self.iter().eq(other)
+    }
 }
 
 impl<K: Key, V: Payload> Removable for LwwMap<K, V> {
@@ -135,6 +173,8 @@ impl<K: Key, V: Payload> Removable for LwwMap<K, V> {
         self.0.reset(update)
     }
 }
+
+debug_as_view!(impl[K: Key, V: Payload] LwwMap<K, V>);
 
 replicated_newtype! {
     impl[K: Key, V: Payload] LwwMap<K, V> as DotMap<K, DotFun<Stamped<V>>>;

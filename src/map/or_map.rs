@@ -8,7 +8,8 @@ use super::MapChange;
 use crate::clock::Names;
 use crate::codec::Key;
 use crate::kernel::{
-    DotMap, EditError, EditView, MapBefore, Removable, Update, Watched, newtype::replicated_newtype,
+    DotMap, EditError, EditView, Iter, MapBefore, Removable, Update, Watched,
+    newtype::{debug_as_view, replicated_newtype},
 };
 
 /// An observed-remove map: each key holds a replicated value, and removing a key takes back what it
@@ -46,7 +47,7 @@ use crate::kernel::{
 /// assert_eq!(a.get("votes").map(|votes| votes.value()), Some(3));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct OrMap<K, V>(DotMap<K, V>);
 
 impl<K: Key, V: Removable> OrMap<K, V> {
@@ -79,13 +80,19 @@ impl<K: Key, V: Removable> OrMap<K, V> {
     }
 
     /// Keys and values in ascending order of keys.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
-        self.0.iter().filter(|(_, value)| value.visible())
+    pub fn iter(&self) -> Iter<'_, K, V, (&K, &V)> {
+        self.0
+            .select(|key, value| value.visible().then_some((key, value)))
     }
 
     /// The keys in ascending order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
         self.iter().map(|(key, _)| key)
+    }
+
+    /// The values in ascending order of their keys.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
     }
 }
 
@@ -122,11 +129,35 @@ impl<K: Key, V: Removable> EditView<'_, OrMap<K, V>> {
     }
 }
 
+impl<'a, K: Key, V: Removable> IntoIterator for &'a OrMap<K, V> {
+    type Item = (&'a K, &'a V);
+    type IntoIter = Iter<'a, K, V, (&'a K, &'a V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// With plain values as the values compare with: sets with sets, counters with numbers.
+impl<K: Key, V: Removable + PartialEq<W>, W> PartialEq<BTreeMap<K, W>> for OrMap<K, V> {
+    fn eq(&self, other: &BTreeMap<K, W>) -> bool {
+        let mut others = other.iter();
+        let same = |(key, value): (&K, &V)| {
+            others
+                .next()
+                .is_some_and(|(name, plain)| key == name && value == plain)
+        };
+        self.iter().all(same) && others.next().is_none()
+    }
+}
+
 impl<K: Key, V: Removable> Removable for OrMap<K, V> {
     fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
         self.0.reset(update)
     }
 }
+
+debug_as_view!(impl[K: Key, V: Removable<View: core::fmt::Debug>] OrMap<K, V>);
 
 replicated_newtype! {
     impl[K: Key, V: Removable] OrMap<K, V> as DotMap<K, V>;

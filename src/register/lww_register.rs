@@ -3,7 +3,9 @@
 use crate::clock::{EntryId, Stamp, Stamped};
 use crate::codec::Payload;
 use crate::kernel::{
-    DotFun, EditError, EditView, Removable, Update, newtype::replicated_newtype, watched_as_a_whole,
+    DotFun, EditError, EditView, Removable, Update,
+    newtype::{debug_as_view, equals_view, replicated_newtype},
+    watched_as_a_whole,
 };
 
 /// A last-writer-wins register: of concurrent writes the one with the greatest stamp shows.
@@ -37,7 +39,7 @@ use crate::kernel::{
 /// assert_eq!(a.value(), Some(&"Bea".to_string()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LwwRegister<T>(DotFun<Stamped<T>>);
 
 /// The entry that wins: by stamp, then by replica, then by the later update of it.
@@ -134,6 +136,9 @@ impl<T: Payload> Removable for LwwRegister<T> {
         self.0.reset(update)
     }
 }
+
+debug_as_view!(impl[T: Payload] LwwRegister<T>);
+equals_view!(impl[T: Payload] LwwRegister<T>);
 
 replicated_newtype! {
     impl[T: Payload] LwwRegister<T> as DotFun<Stamped<T>>;

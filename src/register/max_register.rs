@@ -2,7 +2,8 @@
 
 use crate::codec::Payload;
 use crate::kernel::{
-    DotFun, EditError, EditView, Place, Removable, Update, newtype::replicated_newtype,
+    DotFun, EditError, EditView, Place, Removable, Update,
+    newtype::{debug_as_view, equals_view, replicated_newtype},
     watched_as_a_whole,
 };
 
@@ -33,7 +34,7 @@ use crate::kernel::{
 /// assert_eq!(a.value(), Some(&5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct MaxRegister<T>(DotFun<T>, Place);
 
 impl<T: Payload + Ord> MaxRegister<T> {
@@ -67,6 +68,9 @@ impl<T: Payload + Ord> Removable for MaxRegister<T> {
         self.0.reset(update)
     }
 }
+
+debug_as_view!(impl[T: Payload + Ord] MaxRegister<T>);
+equals_view!(impl[T: Payload + Ord] MaxRegister<T>);
 
 replicated_newtype! {
     impl[T: Payload + Ord] MaxRegister<T> as DotFun<T>, at its place;

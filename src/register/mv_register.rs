@@ -2,9 +2,12 @@
 
 use alloc::vec::Vec;
 
+use crate::clock::EntryId;
 use crate::codec::Payload;
 use crate::kernel::{
-    DotFun, EditError, EditView, Removable, Update, newtype::replicated_newtype, watched_as_a_whole,
+    DotFun, EditError, EditView, Iter, Removable, Update,
+    newtype::{debug_as_view, equals_view, replicated_newtype},
+    watched_as_a_whole,
 };
 
 /// A multi-value register: a write replaces the values it has seen; concurrent ones stay side by
@@ -35,13 +38,13 @@ use crate::kernel::{
 /// assert_eq!(a.value(), Some(&"Plan, draft".to_string()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct MvRegister<T>(DotFun<T>);
 
 impl<T: Payload> MvRegister<T> {
     /// The concurrent values, in an order that is the same everywhere.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.0.iter().map(|(_, value)| value)
+    pub fn iter(&self) -> Iter<'_, EntryId, T, &T> {
+        self.0.values()
     }
 
     /// The number of concurrent values. O(1).
@@ -88,11 +91,23 @@ impl<T: Payload> EditView<'_, MvRegister<T>> {
     }
 }
 
+impl<'a, T: Payload> IntoIterator for &'a MvRegister<T> {
+    type Item = &'a T;
+    type IntoIter = Iter<'a, EntryId, T, &'a T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl<T: Payload> Removable for MvRegister<T> {
     fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
         self.0.reset(update)
     }
 }
+
+debug_as_view!(impl[T: Payload] MvRegister<T>);
+equals_view!(impl[T: Payload] MvRegister<T>);
 
 replicated_newtype! {
     impl[T: Payload] MvRegister<T> as DotFun<T>;

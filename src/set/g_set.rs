@@ -1,11 +1,12 @@
 //! A set that only grows.
 
 use alloc::collections::BTreeSet;
-use core::borrow::Borrow;
 
+use super::readers::set_readers;
 use crate::codec::Key;
 use crate::kernel::{
-    DotMap, DotSet, EditError, EditView, Place, Removable, Update, newtype::replicated_newtype,
+    DotMap, DotSet, EditError, EditView, Place, Removable, Update,
+    newtype::{debug_as_view, replicated_newtype},
 };
 use crate::set::change::watched_set;
 
@@ -36,19 +37,10 @@ use crate::set::change::watched_set;
 /// assert_eq!(a.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct GSet<T>(DotMap<T, DotSet>, Place);
 
 impl<T: Key> GSet<T> {
-    /// Whether `value` is in the set. O(log n).
-    pub fn contains<Q>(&self, value: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        Q: Ord + ?Sized,
-    {
-        self.0.get(value).is_some()
-    }
-
     /// The number of elements. O(1).
     pub fn len(&self) -> usize {
         self.0.len()
@@ -57,11 +49,6 @@ impl<T: Key> GSet<T> {
     /// Whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// The elements in ascending order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
-        self.0.iter().map(|(value, _)| value)
     }
 }
 
@@ -81,16 +68,6 @@ impl<T: Key> EditView<'_, GSet<T>> {
         }
         Ok(absent)
     }
-
-    /// Adds all `values`.
-    ///
-    /// # Errors
-    /// As [`insert`](EditView::insert).
-    pub fn extend(&mut self, values: impl IntoIterator<Item = T>) -> Result<(), EditError> {
-        values
-            .into_iter()
-            .try_for_each(|value| self.insert(value).map(drop))
-    }
 }
 
 impl<T: Key> Removable for GSet<T> {
@@ -99,11 +76,9 @@ impl<T: Key> Removable for GSet<T> {
     }
 }
 
-impl<T: Key> PartialEq<BTreeSet<T>> for GSet<T> {
-    fn eq(&self, other: &BTreeSet<T>) -> bool {
-        self.iter().eq(other)
-    }
-}
+set_readers!(GSet of DotSet, shown if |dots: &DotSet| !dots.is_empty());
+
+debug_as_view!(impl[T: Key] GSet<T>);
 
 replicated_newtype! {
     impl[T: Key] GSet<T> as DotMap<T, DotSet>, at its place;

@@ -3,6 +3,7 @@
 mod change;
 mod g_set;
 mod or_set;
+mod readers;
 mod rw_set;
 mod two_phase_set;
 

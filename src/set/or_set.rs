@@ -3,8 +3,12 @@
 use alloc::collections::BTreeSet;
 use core::borrow::Borrow;
 
+use super::readers::set_readers;
 use crate::codec::Key;
-use crate::kernel::{DotMap, DotSet, EditError, EditView, Removable, newtype::replicated_newtype};
+use crate::kernel::{
+    DotMap, DotSet, EditError, EditView, Removable,
+    newtype::{debug_as_view, replicated_newtype},
+};
 use crate::set::change::watched_set;
 
 /// An observed-remove set: a removal takes back the additions it has seen, no others.
@@ -34,19 +38,10 @@ use crate::set::change::watched_set;
 /// assert!(a.contains("x"));                // add wins
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct OrSet<T>(DotMap<T, DotSet>);
 
 impl<T: Key> OrSet<T> {
-    /// Whether `value` is in the set. O(log n).
-    pub fn contains<Q>(&self, value: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        Q: Ord + ?Sized,
-    {
-        self.0.get(value).is_some()
-    }
-
     /// The number of elements. O(1).
     pub fn len(&self) -> usize {
         self.0.len()
@@ -55,11 +50,6 @@ impl<T: Key> OrSet<T> {
     /// Whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// The elements in ascending order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
-        self.0.iter().map(|(value, _)| value)
     }
 }
 
@@ -108,16 +98,6 @@ impl<T: Key> EditView<'_, OrSet<T>> {
     pub fn clear(&mut self) -> Result<(), EditError> {
         self.state.0.reset(self.update)
     }
-
-    /// Adds all `values`.
-    ///
-    /// # Errors
-    /// As [`insert`](EditView::insert).
-    pub fn extend(&mut self, values: impl IntoIterator<Item = T>) -> Result<(), EditError> {
-        values
-            .into_iter()
-            .try_for_each(|value| self.insert(value).map(drop))
-    }
 }
 
 impl<T: Key> Removable for OrSet<T> {
@@ -126,11 +106,9 @@ impl<T: Key> Removable for OrSet<T> {
     }
 }
 
-impl<T: Key> PartialEq<BTreeSet<T>> for OrSet<T> {
-    fn eq(&self, other: &BTreeSet<T>) -> bool {
-        self.iter().eq(other)
-    }
-}
+set_readers!(OrSet of DotSet, shown if |dots: &DotSet| !dots.is_empty());
+
+debug_as_view!(impl[T: Key] OrSet<T>);
 
 replicated_newtype! {
     impl[T: Key] OrSet<T> as DotMap<T, DotSet>;

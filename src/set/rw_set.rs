@@ -1,11 +1,14 @@
 //! A set in which removals win.
 
+use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use core::borrow::Borrow;
 
+use super::readers::set_readers;
 use crate::codec::Key;
 use crate::kernel::{
-    DotFun, DotMap, EditError, EditView, Removable, Update, newtype::replicated_newtype,
+    DotFun, DotMap, EditError, EditView, Removable, Update,
+    newtype::{debug_as_view, replicated_newtype},
 };
 use crate::set::change::watched_set;
 
@@ -32,25 +35,16 @@ use crate::set::change::watched_set;
 /// let mut a = Replica::<RwSet<String>>::new(ReplicaId::from(1));
 /// a.edit(|set| set.insert("x".into()))?;
 /// let mut b = a.fork_as(ReplicaId::from(2));
-/// a.edit(|set| set.remove("x".into()))?;
+/// a.edit(|set| set.remove("x"))?;
 /// b.edit(|set| set.insert("x".into()))?;   // concurrent
 /// a.merge(&b)?;
 /// assert!(!a.contains("x"));               // remove wins
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RwSet<T>(DotMap<T, DotFun<bool>>);
 
 impl<T: Key> RwSet<T> {
-    /// Whether `value` is in the set. O(log n).
-    pub fn contains<Q>(&self, value: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        Q: Ord + ?Sized,
-    {
-        self.0.get(value).is_some_and(DotFun::is_all_true)
-    }
-
     /// The number of elements. O(n + r), r = removal records.
     pub fn len(&self) -> usize {
         self.iter().count()
@@ -59,12 +53,6 @@ impl<T: Key> RwSet<T> {
     /// Whether there is no element. O(1 + r).
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
-    }
-
-    /// The elements in ascending order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
-        let shown = self.0.iter().filter(|(_, marks)| marks.is_all_true());
-        shown.map(|(value, _)| value)
     }
 }
 
@@ -90,8 +78,12 @@ impl<T: Key> EditView<'_, RwSet<T>> {
     ///
     /// # Complexity
     /// As [`insert`](EditView::insert).
-    pub fn remove(&mut self, value: T) -> Result<bool, EditError> {
-        self.mark(value, false)
+    pub fn remove<Q>(&mut self, value: &Q) -> Result<bool, EditError>
+    where
+        T: Borrow<Q>,
+        Q: Ord + ToOwned<Owned = T> + ?Sized,
+    {
+        self.mark(value.to_owned(), false)
     }
 
     fn mark(&mut self, value: T, added: bool) -> Result<bool, EditError> {
@@ -101,16 +93,6 @@ impl<T: Key> EditView<'_, RwSet<T>> {
         marks.add(added, self.update)?;
         Ok(present)
     }
-
-    /// Adds all `values`.
-    ///
-    /// # Errors
-    /// As [`insert`](EditView::insert).
-    pub fn extend(&mut self, values: impl IntoIterator<Item = T>) -> Result<(), EditError> {
-        values
-            .into_iter()
-            .try_for_each(|value| self.insert(value).map(drop))
-    }
 }
 
 impl<T: Key> Removable for RwSet<T> {
@@ -119,11 +101,9 @@ impl<T: Key> Removable for RwSet<T> {
     }
 }
 
-impl<T: Key> PartialEq<BTreeSet<T>> for RwSet<T> {
-    fn eq(&self, other: &BTreeSet<T>) -> bool {
-        self.iter().eq(other)
-    }
-}
+set_readers!(RwSet of DotFun<bool>, shown if DotFun::is_all_true);
+
+debug_as_view!(impl[T: Key] RwSet<T>);
 
 replicated_newtype! {
     impl[T: Key] RwSet<T> as DotMap<T, DotFun<bool>>;

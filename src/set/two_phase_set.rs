@@ -3,9 +3,11 @@
 use alloc::collections::BTreeSet;
 use core::borrow::Borrow;
 
+use super::readers::set_readers;
 use crate::codec::Key;
 use crate::kernel::{
-    DotFun, DotMap, EditError, EditView, Place, Removable, Update, newtype::replicated_newtype,
+    DotFun, DotMap, EditError, EditView, Place, Removable, Update,
+    newtype::{debug_as_view, replicated_newtype},
 };
 use crate::set::change::watched_set;
 
@@ -35,19 +37,10 @@ use crate::set::change::watched_set;
 /// assert!(!a.contains("key") && a.is_removed("key"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TwoPhaseSet<T>(DotMap<T, DotFun<bool>>, Place);
 
 impl<T: Key> TwoPhaseSet<T> {
-    /// Whether `value` is in the set. O(log n).
-    pub fn contains<Q>(&self, value: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        Q: Ord + ?Sized,
-    {
-        self.0.get(value).is_some_and(DotFun::is_all_true)
-    }
-
     /// The number of elements. O(n + r), r = removed elements.
     pub fn len(&self) -> usize {
         self.iter().count()
@@ -56,12 +49,6 @@ impl<T: Key> TwoPhaseSet<T> {
     /// Whether there is no element. O(1 + r).
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
-    }
-
-    /// The elements in ascending order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
-        let shown = self.0.iter().filter(|(_, marks)| marks.is_all_true());
-        shown.map(|(value, _)| value)
     }
 
     /// Whether `value` was removed, and so can never be in the set again. O(log n).
@@ -119,16 +106,6 @@ impl<T: Key> EditView<'_, TwoPhaseSet<T>> {
         }
         Ok(true)
     }
-
-    /// Adds all `values`.
-    ///
-    /// # Errors
-    /// As [`insert`](EditView::insert).
-    pub fn extend(&mut self, values: impl IntoIterator<Item = T>) -> Result<(), EditError> {
-        values
-            .into_iter()
-            .try_for_each(|value| self.insert(value).map(drop))
-    }
 }
 
 impl<T: Key> Removable for TwoPhaseSet<T> {
@@ -137,11 +114,9 @@ impl<T: Key> Removable for TwoPhaseSet<T> {
     }
 }
 
-impl<T: Key> PartialEq<BTreeSet<T>> for TwoPhaseSet<T> {
-    fn eq(&self, other: &BTreeSet<T>) -> bool {
-        self.iter().eq(other)
-    }
-}
+set_readers!(TwoPhaseSet of DotFun<bool>, shown if DotFun::is_all_true);
+
+debug_as_view!(impl[T: Key] TwoPhaseSet<T>);
 
 replicated_newtype! {
     impl[T: Key] TwoPhaseSet<T> as DotMap<T, DotFun<bool>>, at its place;

@@ -292,6 +292,30 @@ impl PartialEq<&str> for Text {
     }
 }
 
+impl PartialEq<String> for Text {
+    fn eq(&self, other: &String) -> bool {
+        *self == **other
+    }
+}
+
+impl PartialEq<Text> for str {
+    fn eq(&self, other: &Text) -> bool {
+        other == self
+    }
+}
+
+impl PartialEq<Text> for &str {
+    fn eq(&self, other: &Text) -> bool {
+        other == *self
+    }
+}
+
+impl PartialEq<Text> for String {
+    fn eq(&self, other: &Text) -> bool {
+        other == &**self
+    }
+}
+
 fn refused(error: PartError) -> MergeError {
     MergeError::Invalid(match error {
         PartError::UnknownOrigin(at) => Fault::OriginMissing(at),

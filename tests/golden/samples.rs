@@ -268,7 +268,7 @@ fn others() -> Vec<Sample> {
         ),
         state(
             "state_rw_set",
-            &both::<RwSet<i16>, _>(|s| s.insert(-1), |s| s.remove(-1), |s| s.insert(2)),
+            &both::<RwSet<i16>, _>(|s| s.insert(-1), |s| s.remove(&-1), |s| s.insert(2)),
         ),
         state(
             "state_lww_map",

@@ -52,7 +52,7 @@ impl<T: Key + Sample + Debug> Exercise for RwSet<T> {
     fn perform(set: &mut EditView<'_, RwSet<T>>, op: &SetOp<T>) -> Result<(), EditError> {
         match op {
             SetOp::Insert(value) => set.insert(value.clone()).map(drop),
-            SetOp::Remove(value) => set.remove(value.clone()).map(drop),
+            SetOp::Remove(value) => set.remove(value).map(drop),
             SetOp::Clear => Ok(()),
         }
     }
