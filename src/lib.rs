@@ -152,3 +152,8 @@ pub use text::Text;
 #[cfg(all(doctest, feature = "std", feature = "derive"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The programs of that page, compiled and run.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../docs/sharing.md")]
+struct Sharing;
