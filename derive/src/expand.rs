@@ -1,10 +1,13 @@
-//! What the derive writes.
+//! The implementations of the kernel's traits for the struct itself.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
+use syn::parse_quote;
 use syn::spanned::Spanned;
 
 use crate::model::{Field, Model};
+use crate::part::expand_part;
+use crate::views::{expand_edit, expand_view};
 
 pub(crate) fn expand(model: &Model) -> TokenStream {
     let (value, part) = (expand_value(model), expand_part(model));
@@ -14,117 +17,187 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
 }
 
 /// `<Type as Replicated>`, so that an error about it points at the type.
-fn replicated(field: &Field) -> TokenStream {
+pub(crate) fn replicated(field: &Field) -> TokenStream {
     let ty = &field.ty;
     quote_spanned! { ty.span() => <#ty as ::commute::kernel::Replicated> }
+}
+
+/// `<Type as Replicated>::Name`.
+pub(crate) fn associated(field: &Field, name: &str) -> TokenStream {
+    let (ty, name) = (&field.ty, format_ident!("{name}"));
+    quote_spanned! { ty.span() => <#ty as ::commute::kernel::Replicated>::#name }
 }
 
 fn expand_value(model: &Model) -> TokenStream {
     let name = &model.name;
     let part = format_ident!("{name}Part");
-    let edit = format_ident!("{name}Edit");
-    let view = format_ident!("{name}View");
-    let fields: Vec<_> = model.fields.iter().map(|field| &field.name).collect();
-    let types: Vec<_> = model.fields.iter().map(replicated).collect();
+    let generics = model.conditional();
+    let (parameters, arguments, clause) = generics.split_for_impl();
+    let views = expand_value_views(model);
+    let merges = expand_value_merges(model);
+    let reads = expand_value_reads(model);
+    let local = expand_value_local(model);
     let bytes = expand_value_bytes(model);
     quote! {
         #[automatically_derived]
-        impl ::commute::kernel::Replicated for #name {
-            type Part = #part;
-            type Edit<'a> = #edit<'a>;
-            type View = #view;
-
-            fn kind(_: ::commute::kernel::Place) -> ::commute::kernel::ShapeKind {
-                ::commute::kernel::ShapeKind::Struct
-            }
-
-            fn empty(place: ::commute::kernel::Place) -> Self {
-                Self { #( #fields: #types::empty(place), )* }
-            }
-
-            fn edit<'a>(&'a mut self, update: &'a mut ::commute::kernel::Update) -> #edit<'a> {
-                #edit { state: self, update }
-            }
-
-            fn view(&self) -> #view {
-                #view { #( #fields: #types::view(&self.#fields), )* }
-            }
-
-            fn visible(&self) -> bool {
-                #( #types::visible(&self.#fields) )||*
-            }
-
-            fn is_bottom(&self) -> bool {
-                #( #types::is_bottom(&self.#fields) )&&*
-            }
-
-            fn entries(&self) -> u64 {
-                #( #types::entries(&self.#fields) )+*
-            }
-
-            fn names(&self, of: &::commute::Dots, out: &mut ::commute::Names) {
-                #( #types::names(&self.#fields, of, out); )*
-            }
-
-            fn part(&self, of: &::commute::Dots) -> #part {
-                #part { #( #fields: #types::part(&self.#fields, of), )* }
-            }
-
-            fn check(
-                &self,
-                part: &#part,
-                known: &::commute::Version,
-            ) -> ::core::result::Result<u64, ::commute::MergeError> {
-                let mut common = 0;
-                #( common += #types::check(&self.#fields, &part.#fields, known)?; )*
-                ::core::result::Result::Ok(common)
-            }
-
-            fn check_kill(
-                &self,
-                names: &::commute::Names,
-            ) -> ::core::result::Result<(), ::commute::MergeError> {
-                #( #types::check_kill(&self.#fields, names)?; )*
-                ::core::result::Result::Ok(())
-            }
-
-            fn kill(&mut self, names: &::commute::Names) {
-                #( #types::kill(&mut self.#fields, names); )*
-            }
-
-            fn adopt(&mut self, part: #part, known: &::commute::Version) {
-                #( #types::adopt(&mut self.#fields, part.#fields, known); )*
-            }
-
-            fn check_join(
-                &self,
-                mine: &::commute::Version,
-                other: &Self,
-                theirs: &::commute::Version,
-            ) -> ::core::result::Result<u64, ::commute::MergeError> {
-                let mut common = 0;
-                #( common += #types::check_join(&self.#fields, mine, &other.#fields, theirs)?; )*
-                ::core::result::Result::Ok(common)
-            }
-
-            fn join(
-                &mut self,
-                mine: &::commute::Version,
-                other: &Self,
-                theirs: &::commute::Version,
-            ) {
-                #( #types::join(&mut self.#fields, mine, &other.#fields, theirs); )*
-            }
-
-            fn publish(&mut self, update: &::commute::kernel::Update) -> #part {
-                #part { #( #fields: #types::publish(&mut self.#fields, update), )* }
-            }
-
-            fn rollback(&mut self) {
-                #( #types::rollback(&mut self.#fields); )*
-            }
-
+        impl #parameters ::commute::kernel::Replicated for #name #arguments #clause {
+            type Part = #part #arguments;
+            #views
+            #reads
+            #merges
+            #local
             #bytes
+        }
+    }
+}
+
+fn expand_value_views(model: &Model) -> TokenStream {
+    let name = &model.name;
+    let (edit, view) = (format_ident!("{name}Edit"), format_ident!("{name}View"));
+    let (_, arguments, _) = model.generics.split_for_impl();
+    let borrowed = borrowed(model.generics.clone(), "'edit");
+    let (_, edit_arguments, _) = borrowed.split_for_impl();
+    let members: Vec<_> = model.fields.iter().map(|field| &field.member).collect();
+    let types: Vec<_> = model.fields.iter().map(replicated).collect();
+    let local: Vec<_> = model.local.iter().map(|field| &field.member).collect();
+    let defaults = model.local.iter().map(|field| {
+        let ty = &field.ty;
+        quote_spanned! { ty.span() => <#ty as ::core::default::Default>::default() }
+    });
+    let values = quote! { #( #types::view(&self.#members) ),* };
+    let names = model.fields.iter().map(|field| &field.name);
+    let value = match model.is_tuple {
+        true => quote! { #view(#values) },
+        false => quote! { #view { #( #names: #types::view(&self.#members), )* } },
+    };
+    quote! {
+        type Edit<'edit> = #edit #edit_arguments where Self: 'edit;
+        type View = #view #arguments;
+
+        fn kind(_: ::commute::kernel::Place) -> ::commute::kernel::ShapeKind {
+            ::commute::kernel::ShapeKind::Struct
+        }
+
+        fn empty(place: ::commute::kernel::Place) -> Self {
+            Self {
+                #( #members: #types::empty(place), )*
+                #( #local: #defaults, )*
+            }
+        }
+
+        fn edit<'edit>(
+            &'edit mut self,
+            update: &'edit mut ::commute::kernel::Update,
+        ) -> Self::Edit<'edit> {
+            #edit { state: self, update }
+        }
+
+        fn view(&self) -> Self::View {
+            #value
+        }
+    }
+}
+
+fn expand_value_reads(model: &Model) -> TokenStream {
+    let members: Vec<_> = model.fields.iter().map(|field| &field.member).collect();
+    let names: Vec<_> = model.fields.iter().map(|field| &field.name).collect();
+    let types: Vec<_> = model.fields.iter().map(replicated).collect();
+    let part = format_ident!("{}Part", model.name);
+    quote! {
+        fn visible(&self) -> bool {
+            #( #types::visible(&self.#members) )||*
+        }
+
+        fn is_bottom(&self) -> bool {
+            #( #types::is_bottom(&self.#members) )&&*
+        }
+
+        fn entries(&self) -> u64 {
+            #( #types::entries(&self.#members) )+*
+        }
+
+        fn names(&self, of: &::commute::Dots, out: &mut ::commute::Names) {
+            #( #types::names(&self.#members, of, out); )*
+        }
+
+        fn part(&self, of: &::commute::Dots) -> Self::Part {
+            #part { #( #names: #types::part(&self.#members, of), )* }
+        }
+
+        fn publish(&mut self, update: &::commute::kernel::Update) -> Self::Part {
+            #part { #( #names: #types::publish(&mut self.#members, update), )* }
+        }
+
+        fn rollback(&mut self) {
+            #( #types::rollback(&mut self.#members); )*
+        }
+    }
+}
+
+fn expand_value_merges(model: &Model) -> TokenStream {
+    let members: Vec<_> = model.fields.iter().map(|field| &field.member).collect();
+    let names: Vec<_> = model.fields.iter().map(|field| &field.name).collect();
+    let types: Vec<_> = model.fields.iter().map(replicated).collect();
+    quote! {
+        fn check(
+            &self,
+            part: &Self::Part,
+            known: &::commute::Version,
+        ) -> ::core::result::Result<u64, ::commute::MergeError> {
+            let mut common = 0;
+            #( common += #types::check(&self.#members, &part.#names, known)?; )*
+            ::core::result::Result::Ok(common)
+        }
+
+        fn check_kill(
+            &self,
+            names: &::commute::Names,
+        ) -> ::core::result::Result<(), ::commute::MergeError> {
+            #( #types::check_kill(&self.#members, names)?; )*
+            ::core::result::Result::Ok(())
+        }
+
+        fn kill(&mut self, names: &::commute::Names) {
+            #( #types::kill(&mut self.#members, names); )*
+        }
+
+        fn adopt(&mut self, part: Self::Part, known: &::commute::Version) {
+            #( #types::adopt(&mut self.#members, part.#names, known); )*
+        }
+
+        fn check_join(
+            &self,
+            mine: &::commute::Version,
+            other: &Self,
+            theirs: &::commute::Version,
+        ) -> ::core::result::Result<u64, ::commute::MergeError> {
+            let mut common = 0;
+            #( common += #types::check_join(&self.#members, mine, &other.#members, theirs)?; )*
+            ::core::result::Result::Ok(common)
+        }
+
+        fn join(&mut self, mine: &::commute::Version, other: &Self, theirs: &::commute::Version) {
+            #( #types::join(&mut self.#members, mine, &other.#members, theirs); )*
+        }
+    }
+}
+
+/// Fields that are not replicated, here and below.
+fn expand_value_local(model: &Model) -> TokenStream {
+    let members: Vec<_> = model.fields.iter().map(|field| &field.member).collect();
+    let types: Vec<_> = model.fields.iter().map(replicated).collect();
+    let local: Vec<_> = model.local.iter().map(|field| &field.member).collect();
+    let any = !local.is_empty();
+    let copies = model.local.iter().map(|field| {
+        let ty = &field.ty;
+        quote_spanned! { ty.span() => <#ty as ::core::clone::Clone>::clone_from }
+    });
+    quote! {
+        const HAS_LOCAL: bool = #any #( || #types::HAS_LOCAL )*;
+
+        fn take_local(&mut self, from: &Self) {
+            #( #copies(&mut self.#local, &from.#local); )*
+            #( #types::take_local(&mut self.#members, &from.#members); )*
         }
     }
 }
@@ -132,7 +205,7 @@ fn expand_value(model: &Model) -> TokenStream {
 fn expand_value_bytes(model: &Model) -> TokenStream {
     let by_tag = model.by_tag();
     let tags: Vec<_> = by_tag.iter().map(|field| field.tag).collect();
-    let fields: Vec<_> = by_tag.iter().map(|field| &field.name).collect();
+    let members: Vec<_> = by_tag.iter().map(|field| &field.member).collect();
     let types: Vec<_> = by_tag.iter().map(|field| replicated(field)).collect();
     let helpers = quote! { ::commute::kernel::fields };
     quote! {
@@ -141,8 +214,8 @@ fn expand_value_bytes(model: &Model) -> TokenStream {
             encoder: &mut ::commute::codec::Encoder,
             place: ::commute::kernel::Place,
         ) {
-            #helpers::encode_count(encoder, [ #( !#types::is_bottom(&self.#fields) ),* ]);
-            #( #helpers::encode_field(encoder, place, #tags, &self.#fields); )*
+            #helpers::encode_count(encoder, [ #( !#types::is_bottom(&self.#members) ),* ]);
+            #( #helpers::encode_field(encoder, place, #tags, &self.#members); )*
         }
 
         fn decode(
@@ -151,7 +224,7 @@ fn expand_value_bytes(model: &Model) -> TokenStream {
         ) -> ::core::result::Result<Self, ::commute::codec::DecodeError> {
             let mut value = <Self as ::commute::kernel::Replicated>::empty(place);
             #helpers::decode(decoder, |tag, decoder| match tag {
-                #( #tags => #helpers::decode_field(decoder, place, &mut value.#fields), )*
+                #( #tags => #helpers::decode_field(decoder, place, &mut value.#members), )*
                 _ => #helpers::unknown(decoder, tag),
             })?;
             ::core::result::Result::Ok(value)
@@ -161,185 +234,34 @@ fn expand_value_bytes(model: &Model) -> TokenStream {
 
 fn expand_removable(model: &Model) -> TokenStream {
     let name = &model.name;
-    let fields: Vec<_> = model.fields.iter().map(|field| &field.name).collect();
+    let members: Vec<_> = model.fields.iter().map(|field| &field.member).collect();
     let types: Vec<_> = model.fields.iter().map(|field| &field.ty).collect();
-    // `for<'x>` lets the bound be false without being an error: the struct is just not removable.
+    let mut generics = model.conditional();
+    let clause = generics.make_where_clause();
+    for ty in &types {
+        // `for<'any>` lets the bound be false without being an error: the struct is just not removable.
+        let bound = parse_quote!(for<'any> #ty: ::commute::kernel::Removable);
+        clause.predicates.push(bound);
+    }
+    let (parameters, _, clause) = generics.split_for_impl();
+    let (_, arguments, _) = model.generics.split_for_impl();
     quote! {
         #[automatically_derived]
-        impl ::commute::kernel::Removable for #name
-        where
-            #( for<'x> #types: ::commute::kernel::Removable, )*
-        {
+        impl #parameters ::commute::kernel::Removable for #name #arguments #clause {
             fn reset(
                 &mut self,
                 update: &mut ::commute::kernel::Update,
             ) -> ::core::result::Result<(), ::commute::EditError> {
-                #( <#types as ::commute::kernel::Removable>::reset(&mut self.#fields, update)?; )*
+                #( <#types as ::commute::kernel::Removable>::reset(&mut self.#members, update)?; )*
                 ::core::result::Result::Ok(())
             }
         }
     }
 }
 
-fn expand_edit(model: &Model) -> TokenStream {
-    let (name, visibility) = (&model.name, &model.visibility);
-    let edit = format_ident!("{name}Edit");
-    let fields: Vec<_> = model.fields.iter().map(|field| &field.name).collect();
-    let types: Vec<_> = model.fields.iter().map(replicated).collect();
-    let docs = model.fields.iter().map(|field| {
-        let text = format!(" The edit view of `{}`.", field.name);
-        quote! { #[doc = #text] }
-    });
-    let text = format!(" The edit view of a [`{name}`], to which it derefs.");
-    quote! {
-        #[doc = #text]
-        #visibility struct #edit<'a> {
-            state: &'a mut #name,
-            update: &'a mut ::commute::kernel::Update,
-        }
-
-        #[allow(dead_code, reason = "a field may be edited from elsewhere or not at all")]
-        impl #edit<'_> {
-            #(
-                #docs
-                #visibility fn #fields(&mut self) -> #types::Edit<'_> {
-                    #types::edit(&mut self.state.#fields, self.update)
-                }
-            )*
-        }
-
-        #[automatically_derived]
-        impl ::core::ops::Deref for #edit<'_> {
-            type Target = #name;
-
-            fn deref(&self) -> &#name {
-                self.state
-            }
-        }
-    }
-}
-
-fn expand_view(model: &Model) -> TokenStream {
-    let (name, visibility) = (&model.name, &model.visibility);
-    let (view, attributes) = (format_ident!("{name}View"), &model.view);
-    let fields = model.fields.iter().map(|field| {
-        let (name, ty) = (&field.name, replicated(field));
-        let text = format!(" The view of `{name}`.");
-        let docs = match field.docs.as_slice() {
-            [] => quote! { #[doc = #text] },
-            docs => quote! { #( #docs )* },
-        };
-        quote! { #docs #visibility #name: #ty::View, }
-    });
-    let text = format!(" The plain value of a [`{name}`].");
-    quote! {
-        #[doc = #text]
-        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::cmp::PartialEq)]
-        #( #[#attributes] )*
-        #[allow(dead_code, reason = "a view may be printed or compared only")]
-        #visibility struct #view {
-            #( #fields )*
-        }
-    }
-}
-
-fn expand_part(model: &Model) -> TokenStream {
-    let (name, visibility) = (&model.name, &model.visibility);
-    let part = format_ident!("{name}Part");
-    let fields: Vec<_> = model.fields.iter().map(|field| &field.name).collect();
-    let types: Vec<_> = model.fields.iter().map(replicated).collect();
-    let text = format!(" Some entries of a [`{name}`], by field.");
-    let call = quote! { ::commute::kernel::Part };
-    let bytes = expand_part_bytes(model);
-    quote! {
-        #[doc = #text]
-        #[derive(
-            ::core::clone::Clone,
-            ::core::default::Default,
-            ::core::cmp::PartialEq,
-            ::core::fmt::Debug,
-        )]
-        #visibility struct #part {
-            #( #fields: #types::Part, )*
-        }
-
-        #[automatically_derived]
-        impl ::commute::kernel::Part for #part {
-
-            fn kind(_: ::commute::kernel::Place) -> ::commute::kernel::ShapeKind {
-                ::commute::kernel::ShapeKind::Struct
-            }
-
-            fn is_empty(&self) -> bool {
-                #( #call::is_empty(&self.#fields) )&&*
-            }
-
-            fn entries(&self) -> u64 {
-                #( #call::entries(&self.#fields) )+*
-            }
-
-            fn names(&self, out: &mut ::commute::Names) {
-                #( #call::names(&self.#fields, out); )*
-            }
-
-            fn replicas(
-                &self,
-                out: &mut ::commute::kernel::fields::BTreeSet<::commute::ReplicaId>,
-            ) {
-                #( #call::replicas(&self.#fields, out); )*
-            }
-
-            fn restrict(&mut self, dots: &::commute::Dots) {
-                #( #call::restrict(&mut self.#fields, dots); )*
-            }
-
-            fn remove(&mut self, names: &::commute::Names) {
-                #( #call::remove(&mut self.#fields, names); )*
-            }
-
-            fn union(
-                &mut self,
-                other: Self,
-            ) -> ::core::result::Result<(), ::commute::MergeError> {
-                #( #call::union(&mut self.#fields, other.#fields)?; )*
-                ::core::result::Result::Ok(())
-            }
-
-            #bytes
-        }
-    }
-}
-
-fn expand_part_bytes(model: &Model) -> TokenStream {
-    let by_tag = model.by_tag();
-    let tags: Vec<_> = by_tag.iter().map(|field| field.tag).collect();
-    let fields: Vec<_> = by_tag.iter().map(|field| &field.name).collect();
-    let call = quote! { ::commute::kernel::Part };
-    let helpers = quote! { ::commute::kernel::fields };
-    quote! {
-        fn content(&self, out: &mut #helpers::Vec<u8>) {
-            #( #helpers::content(out, #tags, &self.#fields); )*
-        }
-
-        fn encode(
-            &self,
-            encoder: &mut ::commute::codec::Encoder,
-            place: ::commute::kernel::Place,
-        ) {
-            #helpers::encode_count(encoder, [ #( !#call::is_empty(&self.#fields) ),* ]);
-            #( #helpers::encode_part(encoder, place, #tags, &self.#fields); )*
-        }
-
-        fn decode(
-            decoder: &mut ::commute::codec::Decoder<'_>,
-            place: ::commute::kernel::Place,
-        ) -> ::core::result::Result<Self, ::commute::codec::DecodeError> {
-            let mut part = <Self as ::core::default::Default>::default();
-            #helpers::decode(decoder, |tag, decoder| match tag {
-                #( #tags => #helpers::decode_part(decoder, place, &mut part.#fields), )*
-                _ => #helpers::unknown(decoder, tag),
-            })?;
-            ::core::result::Result::Ok(part)
-        }
-    }
+/// The parameters of the edit view: a lifetime more.
+pub(crate) fn borrowed(mut generics: syn::Generics, lifetime: &str) -> syn::Generics {
+    let lifetime = syn::Lifetime::new(lifetime, proc_macro2::Span::call_site());
+    generics.params.insert(0, parse_quote!(#lifetime));
+    generics
 }

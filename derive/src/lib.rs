@@ -4,6 +4,8 @@
 
 mod expand;
 mod model;
+mod part;
+mod views;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -16,10 +18,17 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// - `BoardEdit<'_>` for a struct `Board`: the edit view, with a method per field that returns the
 ///   edit view of the field. It derefs to `Board`, so an update reads its own writes.
-/// - `BoardView`: the plain value, with the view of each field under its name, as
-///   `#[derive(Debug, Clone, PartialEq)]`.
+/// - `BoardView`: the plain value, with the view of each field under its name; it has `Debug`,
+///   `Clone` and `PartialEq`, and with the feature `serde` of `commute` also `Serialize`, if the
+///   views of all fields have it.
 /// - `BoardPart`: the fragment that deltas carry.
 ///
+/// A struct may have type parameters and constants, with bounds and a `where` clause; what its
+/// fields need is added to it. It owns what it holds, so it has no lifetime.
+///
+/// # Fields without names
+/// The view of a tuple struct is a tuple struct. In the edit view the method of field 0 is
+/// `field_0`, and so on.
 ///
 /// # Tags
 /// On the wire a field is known by its tag, a number from 1 to 2^32 - 1: the `n` of
@@ -31,12 +40,25 @@ use syn::{DeriveInput, parse_macro_input};
 /// - **a renamed field** keeps its data only if it gets its old tag as an attribute;
 /// - **a field with another type** needs another name or tag.
 ///
+/// The only replicated field of a tuple struct has the hash of its number in decimal. If there are
+/// several, each must have a tag of its own, so that moving one cannot mean another one silently.
 /// Two fields with one tag are an error at compile time.
 ///
+/// # Fields that are not replicated
+/// `#[replicated(skip)]` makes a field local: a cache, a handle, a selection. Its type has `Default`
+/// and `Clone`; it is in no delta, bytes, save, view or digest and starts with its default value,
+/// also where a state was read from bytes. Merges leave it alone, and clones and forks get a copy.
+/// The edit view has a method of its name that returns `&mut`; an update that fails does not undo
+/// what it did there, and one that does nothing else has no effect. A struct below a map loses its
+/// local fields with its key.
+///
+/// A state whose type has local fields is not taken over whole by a merge into one that lacks
+/// updates: such a merge costs O(n) instead of O(replicas).
+///
 /// # Attributes
-/// - on a field: `#[replicated(tag = 7)]`, the tag;
-/// - on the struct: `#[replicated(view(derive(Eq, serde::Serialize)))]`, any attributes for the
-///   view, separated by commas.
+/// - on a field: `#[replicated(tag = 7)]`, the tag; `#[replicated(skip)]`, not replicated;
+/// - on the struct: `#[replicated(view(derive(Eq, Hash)))]`, any attributes for the view, separated
+///   by commas. If these derive `Serialize`, it is not implemented once more.
 #[proc_macro_derive(Replicated, attributes(replicated))]
 pub fn derive_replicated(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

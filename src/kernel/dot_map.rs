@@ -337,6 +337,19 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
         }
     }
 
+    const HAS_LOCAL: bool = S::HAS_LOCAL;
+
+    fn take_local(&mut self, from: &Self) {
+        if !S::HAS_LOCAL {
+            return;
+        }
+        for (key, child) in &mut self.children {
+            if let Some(held) = from.children.get(key) {
+                child.take_local(held);
+            }
+        }
+    }
+
     fn encode(&self, encoder: &mut Encoder, _: Place) {
         encoder.byte(S::kind(Place::Removable) as u8);
         encoder.varint(self.children.len() as u64);

@@ -9,8 +9,27 @@
 pub use alloc::collections::BTreeSet;
 pub use alloc::vec::Vec;
 
+#[cfg(feature = "serde")]
+pub use ::serde;
+
 use super::{Part, Place, Replicated, ShapeKind};
 use crate::codec::{DecodeError, DecodeErrorKind as Kind, Decoder, Encoder};
+
+/// Keeps what the derive writes for serde.
+#[doc(hidden)]
+#[cfg(feature = "serde")]
+#[macro_export]
+macro_rules! if_serde {
+    ($($item:item)*) => { $($item)* };
+}
+
+/// Drops what the derive writes for serde.
+#[doc(hidden)]
+#[cfg(not(feature = "serde"))]
+#[macro_export]
+macro_rules! if_serde {
+    ($($item:item)*) => {};
+}
 
 /// A tag, a length, a kind and a body of one byte each.
 const FIELD_BYTES_MIN: usize = 4;

@@ -104,6 +104,12 @@ macro_rules! replicated_newtype {
                 self.0.rollback();
             }
 
+            const HAS_LOCAL: bool = <$shape as $crate::kernel::Replicated>::HAS_LOCAL;
+
+            fn take_local(&mut self, from: &Self) {
+                self.0.take_local(&from.0);
+            }
+
             fn encode(
                 &self,
                 encoder: &mut $crate::codec::Encoder,

@@ -60,6 +60,9 @@ pub trait Replicated: Sized + Send + Sync + 'static {
         Self: 'a;
     /// The plain value that a user sees.
     type View;
+    /// Whether there are fields that are not replicated, here or below.
+    const HAS_LOCAL: bool = false;
+
     /// The shape on the wire at `place`.
     fn kind(place: Place) -> ShapeKind;
 
@@ -124,6 +127,11 @@ pub trait Replicated: Sized + Send + Sync + 'static {
 
     /// Undoes everything since the last [`publish`](Replicated::publish). O(update).
     fn rollback(&mut self);
+
+    /// Takes copies of the fields that are not replicated from another copy of this value.
+    fn take_local(&mut self, from: &Self) {
+        let _ = from;
+    }
 
     /// Writes the state of a value at `place`.
     fn encode(&self, encoder: &mut Encoder, place: Place);

@@ -400,8 +400,10 @@ impl<S: Replicated> State<S> {
         if new.is_empty() {
             return Ok(Applied::Duplicate);
         }
-        // The state is a function of the version: where all is included, theirs is the join.
-        let forward = other.core.version.includes(&self.core.version)
+        // The state is a function of the version: where all is included, theirs is the join, but for
+        // fields that are not replicated.
+        let forward = !S::HAS_LOCAL
+            && other.core.version.includes(&self.core.version)
             && other.core.ledger.includes(&self.core.ledger);
         match forward {
             true => self.core = Arc::clone(&other.core),
@@ -659,6 +661,7 @@ impl<S: Replicated> Clone for Core<S> {
     fn clone(&self) -> Core<S> {
         let mut value = S::empty(Place::Kept);
         value.join(&Version::new(), &self.value, &self.version);
+        value.take_local(&self.value);
         Core {
             value,
             version: self.version.clone(),

@@ -1,8 +1,0 @@
-use commute::{OrSet, Replicated};
-
-#[derive(Debug, Replicated)]
-struct Board<T> {
-    tags: OrSet<T>,
-}
-
-fn main() {}

@@ -1,0 +1,9 @@
+use commute::{GCounter, Replicated};
+
+#[derive(Debug, Replicated)]
+struct Board {
+    votes: GCounter,
+    names: Vec<String>,
+}
+
+fn main() {}
