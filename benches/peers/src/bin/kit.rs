@@ -1,4 +1,4 @@
-//! Measured promises, a line for each; `benches/marks` runs it.
+//! How fast the kit searches; `benches/marks kit` runs it.
 //!
 //! Rates are taken in turns, several rounds, and the best of each counts, so that a busy machine
 //! disturbs all of them alike.
@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use commute::testkit::{Capabilities, Explore, Random, Subject};
 use commute::{OrSet, Replica};
+use commute_peers::marks::Marks;
 
 #[allow(dead_code)]
 #[path = "../../../../tests/zoo/bytes.rs"]
@@ -50,29 +51,6 @@ fn states(depth: usize) -> f64 {
     report.states() as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Lines printed so far that were short.
-struct Marks {
-    short: u32,
-}
-
-impl Marks {
-    /// `value` must be at least `must`.
-    fn at_least(&mut self, name: &str, value: f64, must: f64) {
-        self.line(name, value, must, value >= must);
-    }
-
-    /// `value` must be at most `must`.
-    fn at_most(&mut self, name: &str, value: f64, must: f64) {
-        self.line(name, value, must, value <= must);
-    }
-
-    fn line(&mut self, name: &str, value: f64, must: f64, ok: bool) {
-        let verdict = if ok { "ok" } else { "short" };
-        println!("mark {name} {value:.2} must={must} goal={must} {verdict}");
-        self.short += u32::from(!ok);
-    }
-}
-
 fn kit(quick: bool) -> Marks {
     let (rounds, count, depth) = if quick { (2, 1_000, 6) } else { (5, 4_000, 7) };
     let orswot = Capabilities::<orswot::Peer>::new().state().specified();
@@ -100,16 +78,13 @@ fn kit(quick: bool) -> Marks {
             .for_each(|(best, rate)| *best = best.max(rate));
     }
     let [orswot, or_set, or_set_state, lean, lww, states] = best;
-    let mut marks = Marks { short: 0 };
+    let mut marks = Marks::default();
     marks.at_least("kit.or_set.schedules_per_orswot", or_set / orswot, 2.0);
-    println!(
-        "info kit.or_set_by_state.schedules_per_orswot {:.2}",
-        or_set_state / orswot
+    marks.info(
+        "kit.or_set_by_state.schedules_per_orswot",
+        or_set_state / orswot,
     );
-    println!(
-        "info kit.or_set_of_zoo.schedules_per_orswot {:.2}",
-        lean / orswot
-    );
+    marks.info("kit.or_set_of_zoo.schedules_per_orswot", lean / orswot);
     marks.at_least("kit.lww.schedules_per_orswot", lww / orswot, 15.0);
     marks.at_least(
         "kit.explore.states_per_orswot_schedule",
@@ -134,5 +109,5 @@ fn kit(quick: bool) -> Marks {
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let marks = kit(words.iter().any(|word| word == "--quick"));
-    ExitCode::from(u8::from(marks.short > 0))
+    marks.exit_code()
 }
