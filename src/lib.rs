@@ -100,6 +100,7 @@ pub mod env;
 pub mod flag;
 pub mod interop;
 pub mod kernel;
+pub mod list;
 pub mod map;
 pub mod register;
 pub mod replica;
@@ -140,6 +141,7 @@ pub use counter::{BoundedCounter, GCounter, PnCounter};
 pub use crdts;
 pub use flag::{DwFlag, EwFlag};
 pub use kernel::{EditError, MergeError, Replicated};
+pub use list::List;
 pub use map::{LwwMap, OrMap};
 #[cfg(feature = "quickcheck")]
 pub use quickcheck;

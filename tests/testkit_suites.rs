@@ -2,8 +2,8 @@
 #![cfg(feature = "testkit")]
 
 use commute::{
-    BoundedCounter, DwFlag, EwFlag, GCounter, GSet, LwwMap, LwwRegister, MaxRegister, MinRegister,
-    MvRegister, OrMap, OrSet, PnCounter, Replica, RwSet, Text, TwoPhaseSet,
+    BoundedCounter, DwFlag, EwFlag, GCounter, GSet, List, LwwMap, LwwRegister, MaxRegister,
+    MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, RwSet, Text, TwoPhaseSet,
 };
 
 /// The budget of this file; `laws_*.rs` search further at random.
@@ -34,6 +34,7 @@ suites! {
     rw_set: RwSet<u8>,
     or_map_of_counters: OrMap<u8, PnCounter>,
     lww_map: LwwMap<u8, u8>,
+    list: List<u64>,
 }
 
 /// Names of the kit that a user has too, and both words of which one includes the other.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use super::{DecodeError, DecodeErrorKind as Kind, Decoder, Encoder};
-use crate::clock::ReplicaId;
+use crate::clock::{Dot, EntryId, ReplicaId};
 
 /// A set element or map key, whose bytes are ordered as the keys are.
 ///
@@ -154,6 +154,23 @@ impl Key for ReplicaId {
 
     fn decode(bytes: &[u8]) -> Option<ReplicaId> {
         bytes.try_into().ok().map(ReplicaId::from_bytes)
+    }
+}
+
+/// Replica, counter and index, each with its full width.
+impl Key for EntryId {
+    fn encode(&self, out: &mut Vec<u8>) {
+        Key::encode(&self.dot.replica, out);
+        Key::encode(&self.dot.counter, out);
+        Key::encode(&self.index, out);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<EntryId> {
+        let (replica, rest) = bytes.split_at_checked(16)?;
+        let (counter, index) = rest.split_at_checked(8)?;
+        let counter = <u64 as Key>::decode(counter).filter(|counter| *counter > 0)?;
+        let dot = Dot::new(Key::decode(replica)?, counter);
+        Some(EntryId::new(dot, Key::decode(index)?))
     }
 }
 
@@ -314,6 +331,14 @@ mod tests {
             (vec![0, 0], 0, vec![]),
         ]);
         law(&[ReplicaId::from(1), ReplicaId::from(1 << 64), ReplicaId::MAX]);
+        let entry = |id: u128, counter, index| EntryId::new(Dot::new(id.into(), counter), index);
+        law(&[
+            entry(1, 1, 0),
+            entry(1, 1, 256),
+            entry(1, 255, 2),
+            entry(1, 256, 1),
+            entry(1 << 64, 1, 0),
+        ]);
     }
 
     #[test]
@@ -324,5 +349,11 @@ mod tests {
         assert_eq!(<(String, u8)>::decode(b"a\0\x02\0\0\x07"), None);
         assert_eq!(<(String, u8)>::decode(b"a"), None);
         assert_eq!(Option::<u8>::decode(&[0, 0]), None);
+        assert_eq!(
+            <EntryId as Key>::decode(&[0; 28]),
+            None,
+            "counters start at 1"
+        );
+        assert_eq!(<EntryId as Key>::decode(&[1; 27]), None);
     }
 }

@@ -398,6 +398,13 @@ impl<K: Key, S: Removable> Removable for DotMap<K, S> {
 #[derive(Clone, PartialEq, Debug)]
 pub struct DotMapPart<K, P>(BTreeMap<K, P>);
 
+impl<K, P> DotMapPart<K, P> {
+    /// The keys of which there are entries, ascending.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
+        self.0.keys()
+    }
+}
+
 impl<K, P> Default for DotMapPart<K, P> {
     fn default() -> DotMapPart<K, P> {
         DotMapPart(BTreeMap::new())

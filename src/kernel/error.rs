@@ -65,7 +65,7 @@ impl From<IndexError> for EditError {
     }
 }
 
-/// What a text position counts.
+/// What a position counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Unit {
@@ -75,6 +75,8 @@ pub enum Unit {
     Utf8,
     /// UTF-16 code units.
     Utf16,
+    /// Elements of a list.
+    Elements,
 }
 
 impl fmt::Display for Unit {
@@ -83,6 +85,7 @@ impl fmt::Display for Unit {
             Self::Chars => "characters",
             Self::Utf8 => "UTF-8 bytes",
             Self::Utf16 => "UTF-16 code units",
+            Self::Elements => "elements",
         })
     }
 }
@@ -104,7 +107,7 @@ pub struct IndexError {
     pub fault: IndexFault,
     /// The position as given.
     pub index: usize,
-    /// The length of the text in the same unit.
+    /// The length of the text or list in the same unit.
     pub len: usize,
     /// The unit of both.
     pub unit: Unit,
@@ -161,7 +164,7 @@ pub enum Fault {
     KillsUnknown(Dot),
     /// An element's left origin does not exist.
     OriginMissing(EntryId),
-    /// A delete record's target does not exist.
+    /// The target of a delete record, or the element of a value, does not exist.
     TargetMissing(EntryId),
     /// An element's Lamport time cannot be right.
     LamportImpossible(EntryId),

@@ -95,8 +95,17 @@ pub fn decode_field<S: Replicated>(
     place: Place,
     field: &mut S,
 ) -> Result<(), DecodeError> {
+    decoder.deeper(|d| decode_flat_field(d, place, field))
+}
+
+/// [`decode_field`] for a field that is no level of nesting.
+pub(crate) fn decode_flat_field<S: Replicated>(
+    decoder: &mut Decoder<'_>,
+    place: Place,
+    field: &mut S,
+) -> Result<(), DecodeError> {
     decoder.shape(S::kind(place))?;
-    *field = decoder.deeper(|d| S::decode(d, place))?;
+    *field = S::decode(decoder, place)?;
     decoder.require(!field.is_bottom(), Kind::NotCanonical)
 }
 
@@ -109,8 +118,17 @@ pub fn decode_part<P: Part>(
     place: Place,
     part: &mut P,
 ) -> Result<(), DecodeError> {
+    decoder.deeper(|d| decode_flat_part(d, place, part))
+}
+
+/// [`decode_part`] for a field that is no level of nesting.
+pub(crate) fn decode_flat_part<P: Part>(
+    decoder: &mut Decoder<'_>,
+    place: Place,
+    part: &mut P,
+) -> Result<(), DecodeError> {
     decoder.shape(P::kind(place))?;
-    *part = decoder.deeper(|d| P::decode(d, place))?;
+    *part = P::decode(decoder, place)?;
     decoder.require(!part.is_empty(), Kind::NotCanonical)
 }
 

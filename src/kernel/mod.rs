@@ -23,6 +23,7 @@ mod latest;
 pub(crate) mod newtype;
 #[cfg(test)]
 mod shape_tests;
+pub(crate) mod structs;
 mod traits;
 mod update;
 mod watched;
@@ -30,6 +31,7 @@ mod watched_map;
 
 pub use dot_fun::DotFun;
 pub use dot_map::DotMap;
+pub(crate) use dot_map::DotMapPart;
 pub use dot_set::DotSet;
 pub use error::{EditError, Fault, IndexError, IndexFault, MergeError, Unit};
 pub use iter::Iter;

@@ -63,6 +63,17 @@ impl<T: Payload> MvRegister<T> {
         values.next().filter(|_| values.next().is_none())
     }
 
+    /// The value to show where only one can: that of the greatest replica id.
+    pub fn winner(&self) -> Option<&T> {
+        self.iter().last()
+    }
+
+    /// The values that were written concurrently to the [`winner`](MvRegister::winner), in the order
+    /// of [`iter`](MvRegister::iter).
+    pub fn conflicts(&self) -> impl Iterator<Item = &T> {
+        self.iter().take(self.len().saturating_sub(1))
+    }
+
     /// Whether several values are there, written concurrently.
     pub fn is_conflict(&self) -> bool {
         self.len() > 1

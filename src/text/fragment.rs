@@ -22,6 +22,20 @@ pub(super) fn name_all(out: &mut Names, replica: ReplicaId, run: NameRun) {
     }
 }
 
+/// The names of the elements that a fragment brings.
+pub(crate) fn inserted(part: &Part) -> Names {
+    let mut names = Names::new();
+    let runs = part.inserts.iter();
+    runs.for_each(|run| name_all(&mut names, run.replica, run.names));
+    names
+}
+
+/// Whether every element that a fragment brings is `content`.
+pub(crate) fn is_all(part: &Part, content: char) -> bool {
+    let mut texts = part.inserts.iter().filter_map(|run| run.text.as_deref());
+    texts.all(|text| text.chars().all(|c| c == content))
+}
+
 /// One element of a fragment.
 #[derive(Clone, Copy, PartialEq)]
 struct Element {

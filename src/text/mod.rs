@@ -1,7 +1,7 @@
 //! Text: the order of its elements (RGA), the engine that keeps it, and typed positions.
 
 mod change;
-mod fragment;
+pub(crate) mod fragment;
 pub(crate) mod name_run;
 pub mod rga;
 mod run_tree;

@@ -7,7 +7,7 @@ use core::ops::Range;
 use super::fragment::{decode_deletes, decode_names, encode_deletes, encode_names, name_all};
 use super::sequence::{ElementRun, InsertRun, Part, PartError, Sequence};
 use super::units::{Chars, Locate, Position};
-use crate::clock::{Dots, Names, Version};
+use crate::clock::{Dots, EntryId, Names, Version};
 use crate::codec::{DecodeError, DecodeErrorKind as Kind, Decoder, Encoder};
 use crate::kernel::{
     EditError, EditView, Fault, IndexError, IndexFault, MergeError, Place, Removable, Replicated,
@@ -159,7 +159,35 @@ impl Text {
         }
     }
 
-    fn insert_at(&mut self, at: Chars, text: &str, update: &mut Update) -> Result<(), EditError> {
+    /// The names of the visible elements, in order.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = EntryId> + '_ {
+        let shown = self.sequence.runs().filter(|run| run.visible);
+        shown.flat_map(|run| (0..run.names.len()).map(move |at| run.names.nth(at).at(run.replica)))
+    }
+
+    /// The name of the element that is visible at a position. O(log n).
+    pub(crate) fn id_at(&self, at: usize) -> Option<EntryId> {
+        self.sequence.id_at(Chars(at))
+    }
+
+    /// Where an element is visible. O(log n).
+    pub(crate) fn position_of(&self, id: EntryId) -> Option<usize> {
+        let visible = self.sequence.is_visible(id)?;
+        let at = self.sequence.position_of(id)?;
+        visible.then_some(at.0)
+    }
+
+    /// Whether there is such an element, visible or hidden. O(log n).
+    pub(crate) fn has(&self, id: EntryId) -> bool {
+        self.sequence.contains(id)
+    }
+
+    pub(crate) fn insert_at(
+        &mut self,
+        at: Chars,
+        text: &str,
+        update: &mut Update,
+    ) -> Result<(), EditError> {
         let count = text.chars().count();
         if count == 0 {
             return Ok(());
@@ -170,7 +198,11 @@ impl Text {
         Ok(())
     }
 
-    fn delete_range(&mut self, range: Range<Chars>, update: &mut Update) -> Result<(), EditError> {
+    pub(crate) fn delete_range(
+        &mut self,
+        range: Range<Chars>,
+        update: &mut Update,
+    ) -> Result<(), EditError> {
         let count = range.end.0 - range.start.0;
         if count == 0 {
             return Ok(());

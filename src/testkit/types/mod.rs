@@ -1,6 +1,7 @@
 //! The crate's own types as subjects.
 
 mod flags;
+mod lists;
 mod maps;
 mod registers;
 mod sets;
@@ -18,6 +19,7 @@ use crate::codec::Key;
 use crate::counter::{BoundedCounter, GCounter, PnCounter};
 use crate::kernel::{EditError, EditView};
 use crate::set::OrSet;
+pub use lists::ListPlay;
 pub use registers::LwwOp;
 pub use text::TextOp;
 

@@ -61,7 +61,7 @@ impl Size {
 
     pub(crate) fn get(self, unit: Unit) -> usize {
         match unit {
-            Unit::Chars => self.chars,
+            Unit::Chars | Unit::Elements => self.chars,
             Unit::Utf8 => self.bytes,
             Unit::Utf16 => self.utf16,
         }
