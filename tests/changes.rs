@@ -5,11 +5,12 @@
 use std::fmt::Debug;
 
 use commute::kernel::{MapChange, Replaced, Watched};
+use commute::list::ListChange;
 use commute::set::SetChange;
 use commute::testkit::{Exercise, Source};
 use commute::text::{Chars, TextChange};
 use commute::{
-    Applied, BoundedCounter, Delta, DwFlag, EwFlag, GCounter, GSet, LwwMap, LwwRegister,
+    Applied, BoundedCounter, Delta, DwFlag, EwFlag, GCounter, GSet, List, LwwMap, LwwRegister,
     MaxRegister, MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, RwSet,
     State, Text, TwoPhaseSet,
 };
@@ -124,7 +125,7 @@ macro_rules! follow {
     ($($name:ident: $type:ty,)*) => { $(
         #[test]
         fn $name() {
-            (0..150).for_each(follows::<$type>);
+            (0..60).for_each(follows::<$type>);
         }
     )* };
 }
@@ -147,6 +148,73 @@ follow! {
     or_map_of_counters: OrMap<u8, PnCounter>,
     or_map_of_texts: OrMap<u8, Text>,
     text: Text,
+    list: List<u64>,
+    or_map_of_lists: OrMap<u8, List<u64>>,
+}
+
+#[cfg(feature = "derive")]
+mod of_a_struct {
+    use super::follows;
+    use commute::kernel::EditError;
+    use commute::set::SetChange;
+    use commute::testkit::spec::SetOp;
+    use commute::testkit::{Exercise, Source};
+    use commute::{GCounter, OrMap, OrSet, Replica, Replicated};
+
+    #[derive(Replicated, Clone)]
+    struct Board {
+        open_tags: OrSet<u8>,
+        visits: GCounter,
+    }
+
+    #[derive(Clone, Debug)]
+    enum Op {
+        Tags(SetOp<u8>),
+        Visits(u64),
+    }
+
+    impl Exercise for Board {
+        type Op = Op;
+
+        fn choose(&self, source: &mut Source<'_>) -> Option<Op> {
+            match source.below(2) {
+                0 => self.open_tags.choose(source).map(Op::Tags),
+                _ => self.visits.choose(source).map(Op::Visits),
+            }
+        }
+
+        fn perform(board: &mut BoardEdit<'_>, op: &Op) -> Result<(), EditError> {
+            match op {
+                Op::Tags(op) => OrSet::perform(&mut board.open_tags(), op),
+                Op::Visits(op) => GCounter::perform(&mut board.visits(), op),
+            }
+        }
+    }
+
+    #[test]
+    fn a_struct_tells_its_changes_by_field() {
+        (0..60).for_each(follows::<Board>);
+        (0..60).for_each(follows::<OrMap<u8, Board>>);
+        let (mut a, mut b) = (super::replica::<Board>(1), super::replica(2));
+        let (_, delta) = a.update(|board| board.open_tags().insert(3)).unwrap();
+        let (_, changes) = Replica::absorb_with_changes(&mut b, &delta).unwrap();
+        assert_eq!(changes, [BoardChange::OpenTags(SetChange::Inserted(3))]);
+    }
+
+    /// Fields of a tuple have a variant by their number.
+    #[derive(Replicated)]
+    struct Pair(
+        #[replicated(tag = 1)] GCounter,
+        #[replicated(tag = 2)] OrSet<u8>,
+    );
+
+    #[test]
+    fn fields_of_a_tuple_are_told_by_number() {
+        let (mut a, mut b) = (super::replica::<Pair>(1), super::replica(2));
+        let (_, delta) = a.update(|pair| pair.field_1().insert(3)).unwrap();
+        let (_, changes) = Replica::absorb_with_changes(&mut b, &delta).unwrap();
+        assert_eq!(changes, [PairChange::Field1(SetChange::Inserted(3))]);
+    }
 }
 
 #[test]
@@ -219,6 +287,34 @@ fn a_text_tells_its_edits_in_order() {
         deleted(0, 1),
         inserted(0, "C"),
         inserted(5, "au lait"),
+    ];
+    assert_eq!(changes, want);
+}
+
+#[test]
+fn a_list_tells_what_came_went_and_changed() {
+    let (mut a, mut b) = two::<List<Text>>();
+    for (at, word) in ["one", "two", "three"].into_iter().enumerate() {
+        a.edit(|list| list.push_empty()?.insert(Chars(0), word))
+            .unwrap();
+        let (_, changes) = b.merge_with_changes(a.state()).unwrap();
+        let value = word.to_owned();
+        assert_eq!(changes, [ListChange::Inserted { at, value }]);
+    }
+    let (_, delta) = a
+        .update(|list| {
+            list.edit(2)?.insert(Chars(5), "!")?;
+            list.remove(0)
+        })
+        .unwrap();
+    let (_, changes) = b.absorb_with_changes(&delta).unwrap();
+    let change = TextChange::Inserted {
+        at: Chars(5),
+        text: "!".into(),
+    };
+    let want = [
+        ListChange::Removed { at: 0 },
+        ListChange::Changed { at: 1, change },
     ];
     assert_eq!(changes, want);
 }

@@ -5,6 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::parse_quote;
 use syn::spanned::Spanned;
 
+use crate::change::expand_change;
 use crate::model::{Field, Model};
 use crate::part::expand_part;
 use crate::views::{expand_edit, expand_view};
@@ -13,7 +14,8 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
     let (value, part) = (expand_value(model), expand_part(model));
     let (edit, view) = (expand_edit(model), expand_view(model));
     let removable = expand_removable(model);
-    quote! { #value #removable #edit #view #part }
+    let change = expand_change(model);
+    quote! { #value #removable #edit #view #part #change }
 }
 
 /// `<Type as Replicated>`, so that an error about it points at the type.

@@ -106,7 +106,7 @@ pub(crate) fn expand_view(model: &Model) -> TokenStream {
 }
 
 /// The members of the view, which has no local fields.
-fn members(model: &Model) -> Vec<syn::Member> {
+pub(crate) fn members(model: &Model) -> Vec<syn::Member> {
     let numbered = model.fields.iter().enumerate();
     let member = |(at, field): (usize, &Field)| match model.is_tuple {
         true => syn::Member::from(at),

@@ -4,8 +4,9 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::clock::ReplicaId;
-use crate::kernel::{Removable, Replicated};
+use super::change::{WatchedElement, replaced};
+use crate::clock::{Names, ReplicaId};
+use crate::kernel::{Removable, Replaced, Replicated};
 use crate::register::MvRegister;
 
 /// What a [`List`](crate::List) may hold: plain values, each written as a whole, and replicated
@@ -93,6 +94,33 @@ macro_rules! plain {
 
             fn view(register: &MvRegister<$type>) -> Option<$type> {
                 register.winner().cloned()
+            }
+        }
+
+        impl<$($generics)*> WatchedElement for $type {
+            type Change = Replaced<$type>;
+            type Before = Option<$type>;
+
+            fn remember(
+                register: &MvRegister<$type>,
+                _: &<MvRegister<$type> as Replicated>::Part,
+                _: &Names,
+                before: &mut Option<$type>,
+            ) {
+                if before.is_none() {
+                    *before = <$type as Element>::view(register);
+                }
+            }
+
+            fn changes(
+                register: &MvRegister<$type>,
+                before: Option<$type>,
+            ) -> Vec<Replaced<$type>> {
+                replaced(before, <$type as Element>::view(register))
+            }
+
+            fn follow(view: &mut $type, change: Replaced<$type>) {
+                *view = change.new;
             }
         }
     )*};

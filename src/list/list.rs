@@ -67,8 +67,8 @@ const PLACEHOLDER: char = '.';
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct List<T: Element> {
-    order: Text,
-    values: DotMap<EntryId, T::Shape>,
+    pub(super) order: Text,
+    pub(super) values: DotMap<EntryId, T::Shape>,
     /// What an element shows of which nothing is stored.
     blank: T::Shape,
 }
@@ -117,7 +117,7 @@ impl<T: Element> List<T> {
         self.order.position_of(id)
     }
 
-    fn shape(&self, id: EntryId) -> &T::Shape {
+    pub(super) fn shape(&self, id: EntryId) -> &T::Shape {
         self.values.get(&id).unwrap_or(&self.blank)
     }
 
@@ -374,8 +374,8 @@ replicated_struct! {
 /// Some entries of a [`List`]: elements, deletions, and values by element.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct ListPart<P> {
-    order: <Text as Replicated>::Part,
-    values: DotMapPart<EntryId, P>,
+    pub(super) order: <Text as Replicated>::Part,
+    pub(super) values: DotMapPart<EntryId, P>,
 }
 
 struct_part! {

@@ -1,8 +1,10 @@
 //! Lists: the order of their elements, and a value under each.
 
+mod change;
 mod element;
 #[expect(clippy::module_inception, reason = "the main type of this folder")]
 mod list;
 
+pub use change::{ListBefore, ListChange, WatchedElement};
 pub use element::Element;
 pub use list::{List, ListPart};

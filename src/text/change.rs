@@ -39,6 +39,38 @@ pub struct TextBefore {
     new: BTreeSet<EntryId>,
 }
 
+/// What is different in the order of elements.
+pub(crate) struct Difference {
+    /// Where elements stood that are hidden now, ascending.
+    pub gone: Vec<usize>,
+    /// Where visible new elements stand, ascending.
+    pub came: Vec<(usize, EntryId)>,
+}
+
+impl TextBefore {
+    /// Whether this element is new.
+    pub(crate) fn is_new(&self, id: EntryId) -> bool {
+        self.new.contains(&id)
+    }
+
+    pub(crate) fn difference(mut self, text: &Text) -> Difference {
+        let shown = |id: &EntryId| Some((text.position_of(*id)?, *id));
+        let mut came: Vec<(usize, EntryId)> = self.new.iter().filter_map(shown).collect();
+        came.sort_unstable();
+        // Two steps may hide an element, and one may hide what another has brought.
+        self.gone.sort_unstable();
+        self.gone.dedup();
+        self.gone.retain(|id| !self.new.contains(id));
+        let place = |id: &EntryId| Some(text.sequence.position_of(*id)?.0);
+        let mut places: Vec<usize> = self.gone.iter().filter_map(place).collect();
+        places.sort_unstable();
+        Difference {
+            gone: places_before(places, &came),
+            came,
+        }
+    }
+}
+
 /// Deletes from the right, so that no place moves.
 fn deletions(places: Vec<usize>) -> Vec<TextChange> {
     let mut changes = Vec::new();
@@ -58,7 +90,7 @@ fn deletions(places: Vec<usize>) -> Vec<TextChange> {
 }
 
 /// Inserts from the left, so that each place is that of the text as it will be.
-fn insertions(characters: Vec<(usize, char)>) -> Vec<TextChange> {
+fn insertions(characters: impl Iterator<Item = (usize, char)>) -> Vec<TextChange> {
     let mut changes = Vec::new();
     let mut end = None;
     for (place, character) in characters {
@@ -77,7 +109,7 @@ fn insertions(characters: Vec<(usize, char)>) -> Vec<TextChange> {
 /// Where elements that are hidden now stood among those visible before, ascending.
 ///
 /// `places` are those where they are hidden, ascending, and `new` those of visible new elements.
-fn places_before(places: Vec<usize>, new: &[(usize, char)]) -> Vec<usize> {
+fn places_before(places: Vec<usize>, new: &[(usize, EntryId)]) -> Vec<usize> {
     let before = |(gone, place): (usize, usize)| {
         let came = new.partition_point(|(at, _)| *at < place);
         place - came + gone
@@ -106,20 +138,11 @@ impl Watched for Text {
         before.new.extend(new);
     }
 
-    fn changes(&self, mut before: TextBefore) -> Vec<TextChange> {
-        let place = |id: EntryId| self.sequence.position_of(id).map(|at| at.0);
-        let shown = |id: &EntryId| Some((place(*id)?, self.sequence.char_of(*id)?));
-        let mut came: Vec<(usize, char)> = before.new.iter().filter_map(shown).collect();
-        came.sort_unstable();
-        // Two steps may hide an element, and one may hide what another has brought.
-        before.gone.sort_unstable();
-        before.gone.dedup();
-        let gone = before.gone.into_iter();
-        let gone = gone.filter(|id| !before.new.contains(id));
-        let mut places: Vec<usize> = gone.filter_map(place).collect();
-        places.sort_unstable();
-        let mut changes = deletions(places_before(places, &came));
-        changes.extend(insertions(came));
+    fn changes(&self, before: TextBefore) -> Vec<TextChange> {
+        let Difference { gone, came } = before.difference(self);
+        let mut changes = deletions(gone);
+        let character = |(place, id)| Some((place, self.sequence.char_of(id)?));
+        changes.extend(insertions(came.into_iter().filter_map(character)));
         changes
     }
 

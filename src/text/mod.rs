@@ -1,6 +1,6 @@
 //! Text: the order of its elements (RGA), the engine that keeps it, and typed positions.
 
-mod change;
+pub(crate) mod change;
 pub(crate) mod fragment;
 pub(crate) mod name_run;
 pub mod rga;
