@@ -36,6 +36,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`absorb_with_changes`](Replica::absorb_with_changes) also tells what changed in the view, by
+//! field, key and place: enough to keep a user interface or an index in step.
+//!
 //! # Choose a store
 //! What must not merge ("the sum stays", "only one") goes into a [`store`]: read, work,
 //! and write if nothing that was read has changed. `MemoryStore` is the one to start with:
