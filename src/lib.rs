@@ -16,6 +16,9 @@
 //! | a set of what never comes back | [`TwoPhaseSet`] | removed is removed |
 //! | a map of plain values | [`LwwMap`] | the greater time stamp; a write wins over a removal |
 //! | a map of any of these types | [`OrMap`] | each value by its own rule; an update wins over a removal |
+//! | a map of any of these types, removals first | [`RwMap`] | each value by its own rule; a removal wins over an update |
+//! | a list of plain values or of any of these types | [`List`] | both insertions stay; a deletion wins over an update |
+//! | data without a schema, as in JSON | [`Value`] | each part by its own rule; another kind beside it is a conflict |
 //! | text | [`Text`] | both insertions stay, each in one piece; what one deletes the other may type into |
 //! | a whole application state | `#[derive(Replicated)]` on a struct of these | each field by its own rule, under one version |
 //!
@@ -36,8 +39,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`absorb_with_changes`](Replica::absorb_with_changes) also tells what changed in the view, by
-//! field, key and place: enough to keep a user interface or an index in step.
+//! # Read a conflict
+//! What two replicas do at once has one result everywhere. Where that hides something, it can be read
+//! until somebody who has seen it writes again:
+//!
+//! | type | `conflicts` gives | and |
+//! |---|---|---|
+//! | [`MvRegister`] | all values but the `winner` | `iter`: all of them; `is_conflict` |
+//! | [`LwwRegister`] | the values that a greater stamp beat | `is_conflict` |
+//! | [`LwwMap`] | of a key: as `LwwRegister` |  |
+//! | [`List`] | of the plain value at an index: all values but the one of the greatest replica id | `hidden`: what was written to deleted elements |
+//! | [`Value`] | the other scalars and kinds that are there | `kinds`, `is_conflict`; `resolve` drops them |
+//! | [`RwSet`] | the elements whose addition lost to a removal |  |
+//! | [`RwMap`] | the keys that are gone, with what was written to them |  |
+//! | [`DwFlag`] |  | `is_conflict`: it was enabled, too |
+//!
+//! Where an update wins over a removal ([`OrSet`], [`OrMap`], [`EwFlag`], a map in a [`Value`]) there is
+//! nothing to read: a removal leaves no record. What a merge changed in the view is told by
+//! [`absorb_with_changes`](Replica::absorb_with_changes).
 //!
 //! # Choose a store
 //! What must not merge ("the sum stays", "only one") goes into a [`store`]: read, work,
@@ -113,6 +132,7 @@ pub mod store;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 pub mod text;
+pub mod value;
 
 pub use clock::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Stamp, Version};
 pub use codec::{DecodeError, Limits};
@@ -145,13 +165,14 @@ pub use crdts;
 pub use flag::{DwFlag, EwFlag};
 pub use kernel::{EditError, MergeError, Replicated};
 pub use list::List;
-pub use map::{LwwMap, OrMap};
+pub use map::{LwwMap, OrMap, RwMap};
 #[cfg(feature = "quickcheck")]
 pub use quickcheck;
 pub use register::{LwwRegister, MaxRegister, MinRegister, MvRegister};
 pub use replica::{Applied, Delta, Digest, Replica, State};
 pub use set::{GSet, OrSet, RwSet, TwoPhaseSet};
 pub use text::Text;
+pub use value::Value;
 
 /// The programs of the README, compiled and run.
 #[cfg(all(doctest, feature = "std", feature = "derive"))]

@@ -11,8 +11,8 @@ use commute::testkit::{Exercise, Source};
 use commute::text::{Chars, TextChange};
 use commute::{
     Applied, BoundedCounter, Delta, DwFlag, EwFlag, GCounter, GSet, List, LwwMap, LwwRegister,
-    MaxRegister, MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, RwSet,
-    State, Text, TwoPhaseSet,
+    MaxRegister, MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, RwMap,
+    RwSet, State, Text, TwoPhaseSet, Value,
 };
 
 /// A replica, what its user interface shows by following changes, and a state that gets the same
@@ -150,6 +150,8 @@ follow! {
     text: Text,
     list: List<u64>,
     or_map_of_lists: OrMap<u8, List<u64>>,
+    rw_map_of_counters: RwMap<u8, PnCounter>,
+    value: Value,
 }
 
 #[cfg(feature = "derive")]

@@ -204,7 +204,7 @@ fn row_33_equal_stamps_have_one_winner() {
         let winner = if ids[0] == 2 { 10 } else { 20 };
         assert_eq!((a.value(), b.value()), (Some(&winner), Some(&winner)));
         assert!(a.is_conflict());
-        let losers: Vec<u64> = a.losers().copied().collect();
+        let losers: Vec<u64> = a.conflicts().copied().collect();
         assert_eq!(losers, [30 - winner]);
     }
 }
@@ -313,7 +313,7 @@ fn row_91_the_same_value_written_again_is_a_write() {
     left.merge(&right).unwrap();
     right.merge(&left).unwrap();
     assert_eq!((left.get("a"), right.get("a")), (Some(&1), Some(&1)));
-    assert_eq!(left.losers("a").collect::<Vec<_>>(), [&0]);
+    assert_eq!(left.conflicts("a").collect::<Vec<_>>(), [&0]);
 }
 
 #[test]

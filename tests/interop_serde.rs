@@ -8,10 +8,11 @@
 
 use std::fmt::Debug;
 
+use commute::value::Plain;
 use commute::{
-    Delta, Digest, Dot, Dots, DwFlag, EntryId, EwFlag, GCounter, GSet, Lamport, LwwMap,
-    LwwRegister, MaxRegister, MinRegister, MvRegister, Names, OrMap, OrSet, PnCounter, Replica,
-    ReplicaId, RwSet, Stamp, State, TwoPhaseSet, Version,
+    BoundedCounter, Delta, Digest, Dot, Dots, DwFlag, EntryId, EwFlag, GCounter, GSet, Lamport,
+    List, LwwMap, LwwRegister, MaxRegister, MinRegister, MvRegister, Names, OrMap, OrSet,
+    PnCounter, Replica, ReplicaId, RwMap, RwSet, Stamp, State, TwoPhaseSet, Value, Version,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -181,6 +182,29 @@ fn other_values_are_written_as_their_views() {
     let map = written::<Votes, _>(|map| map.entry("a".into()).subtract(2));
     assert_eq!(map, r#"[["a",-2]]"#);
     round_trip(Stamp::from_millis(2), "131072");
+}
+
+#[test]
+fn lists_values_and_remove_wins_maps_are_written_as_their_views() {
+    type Votes = RwMap<String, PnCounter>;
+    let map = written::<Votes, _>(|map| map.entry("a".into())?.subtract(2));
+    assert_eq!(map, r#"[["a",-2]]"#);
+    assert_eq!(written::<List<u8>, _>(|list| list.extend([3, 1])), "[3,1]");
+    let nested = written::<List<OrSet<u8>>, _>(|list| {
+        list.push_empty()?.insert(2)?;
+        list.push_empty().map(drop)
+    });
+    assert_eq!(nested, "[[2],[]]");
+    let counter = written::<BoundedCounter, _>(|counter| counter.add(7));
+    assert_eq!(counter, "7");
+    assert_eq!(written::<Value, _>(|_| Ok(())), "null");
+    let text = r#"{"a":[null,true,-1,18446744073709551615,0.5,"x"],"b":{}}"#;
+    let plain: Plain = serde_json::from_str(text).unwrap();
+    assert_eq!(written::<Value, _>(|value| value.set(plain.clone())), text);
+    assert_eq!(to_string(&plain).unwrap(), text);
+    let counted = written::<Value, _>(|value| value.map()?.entry("n").counter()?.add(2));
+    assert_eq!(counted, r#"{"n":2}"#);
+    assert!(serde_json::from_str::<Plain>(r#"{"a":1,"a":2}"#).is_err());
 }
 
 #[derive(Serialize, Deserialize, PartialEq, Debug)]

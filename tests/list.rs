@@ -113,12 +113,17 @@ fn a_deletion_wins_over_a_concurrent_write() {
     b.edit(|list| list.set(1, 20)).unwrap();
     meet(&mut a, &mut b);
     assert_eq!(a.view(), [1, 3]);
+    assert_eq!(
+        a.hidden().map(|(_, value)| *value).collect::<Vec<_>>(),
+        [20]
+    );
     // What stays hidden is reset by whoever clears and sees it.
     let hidden = a.to_bytes().len();
     b.edit(|list| list.clear()).unwrap();
     a.edit(|list| list.clear()).unwrap();
     meet(&mut a, &mut b);
-    assert!(a.is_empty() && a.to_bytes().len() < hidden + 80);
+    assert!(a.is_empty() && a.hidden().next().is_none());
+    assert!(a.to_bytes().len() < hidden + 80);
 }
 
 #[test]
@@ -228,4 +233,67 @@ fn measured_bytes_grow_with_the_number_of_elements() {
     };
     let (small, large) = (bytes(200), bytes(400));
     assert!(large < small * 21 / 10, "{small} {large}");
+}
+
+#[cfg(feature = "derive")]
+mod derived {
+    use super::*;
+    use commute::value::Plain;
+    use commute::{RwMap, Value};
+    use std::collections::BTreeMap;
+
+    #[derive(Replicated)]
+    struct Task {
+        title: Text,
+        steps: List<String>,
+        votes: PnCounter,
+    }
+
+    #[derive(Replicated)]
+    struct Board {
+        tasks: List<Task>,
+        owners: RwMap<String, Task>,
+        extra: Value,
+    }
+
+    #[test]
+    fn lists_maps_and_values_stand_in_structs_and_structs_in_them() {
+        let [mut a, mut b] = pair::<Board>(|board| {
+            let mut tasks = board.tasks();
+            let mut task = tasks.push_empty()?;
+            task.title().insert(Chars(0), "Plan")?;
+            task.votes().add(1)?;
+            board.extra().map()?.entry("color").set("red")
+        });
+        a.edit(|board| {
+            board.tasks().edit(0)?.steps().push("write".into())?;
+            board.owners().entry("Ann".into())?.votes().add(2)
+        })
+        .unwrap();
+        b.edit(|board| {
+            board.tasks().edit(0)?.votes().add(4)?;
+            board
+                .tasks()
+                .insert_empty(0)?
+                .steps()
+                .push("think".into())?;
+            board.owners().remove("Ann")?;
+            board.extra().map()?.remove("color").map(drop)
+        })
+        .unwrap();
+        meet(&mut a, &mut b);
+        let shown: Vec<(String, Vec<String>, i128)> = a
+            .view()
+            .tasks
+            .into_iter()
+            .map(|task| (task.title, task.steps, task.votes))
+            .collect();
+        let expected = [
+            (String::new(), vec!["think".to_string()], 0),
+            ("Plan".to_string(), vec!["write".to_string()], 5),
+        ];
+        assert_eq!(shown, expected);
+        assert!(a.owners.is_empty() && a.owners.conflicts().count() == 1);
+        assert_eq!(a.extra, Plain::Map(BTreeMap::new()));
+    }
 }

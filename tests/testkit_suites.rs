@@ -3,7 +3,8 @@
 
 use commute::{
     BoundedCounter, DwFlag, EwFlag, GCounter, GSet, List, LwwMap, LwwRegister, MaxRegister,
-    MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, RwSet, Text, TwoPhaseSet,
+    MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, RwMap, RwSet, Text, TwoPhaseSet,
+    Value,
 };
 
 /// The budget of this file; `laws_*.rs` search further at random.
@@ -35,6 +36,8 @@ suites! {
     or_map_of_counters: OrMap<u8, PnCounter>,
     lww_map: LwwMap<u8, u8>,
     list: List<u64>,
+    rw_map: RwMap<u8, PnCounter>,
+    value: Value,
 }
 
 /// Names of the kit that a user has too, and both words of which one includes the other.

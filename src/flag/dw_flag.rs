@@ -27,7 +27,7 @@ use crate::kernel::{
 /// a.edit(|flag| flag.disable())?;
 /// b.edit(|flag| flag.enable())?;   // concurrent
 /// a.merge(&b)?;
-/// assert!(!a.is_enabled());
+/// assert!(!a.is_enabled() && a.is_conflict());
 /// a.edit(|flag| flag.enable())?;   // has seen both
 /// assert!(a.is_enabled());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -39,6 +39,11 @@ impl DwFlag {
     /// Whether it is on.
     pub fn is_enabled(&self) -> bool {
         self.0.is_all_true()
+    }
+
+    /// Whether it is off though it was enabled concurrently, and nobody has changed it since.
+    pub fn is_conflict(&self) -> bool {
+        !self.is_enabled() && self.0.iter().any(|(_, on)| *on)
     }
 }
 

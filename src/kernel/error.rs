@@ -29,6 +29,11 @@ pub enum EditError {
         /// By how many milliseconds.
         millis: u64,
     },
+    /// A [`Value`](crate::Value) would have more levels of lists and maps than allowed.
+    TooDeep {
+        /// How many are.
+        levels_max: u32,
+    },
     /// A position is out of range or inside a character.
     Index(IndexError),
 }
@@ -45,6 +50,7 @@ impl fmt::Display for EditError {
             Self::ClockBehind { millis } => {
                 write!(f, "the clock is {millis} ms behind what was written")
             }
+            Self::TooDeep { levels_max } => write!(f, "more than {levels_max} levels of values"),
             Self::Index(error) => error.fmt(f),
         }
     }

@@ -82,7 +82,8 @@ macro_rules! struct_part {
 /// Implements [`Replicated`](crate::kernel::Replicated) for a struct of fields, by tag.
 ///
 /// The edit view, the plain value and whether a container shows it stay the type's own. `check` adds
-/// a condition on a part as a whole, `valid` one on a state that was read.
+/// a condition on a part as a whole, `valid` one on a state that was read; `settle` runs after
+/// every change but those of an edit.
 macro_rules! replicated_struct {
     (
         impl[$($generics:tt)*] $type:ty, $part_name:ident: $part:ty {
@@ -96,11 +97,19 @@ macro_rules! replicated_struct {
         fn visible($that:ident) $visible_body:block
         $(fn check($checked:ident, $given:ident) $check_body:block)?
         $(fn valid($valid:ident) $valid_body:block)?
+        $(fn settle($settled:ident) $settle_body:block)?
     ) => {
         impl<$($generics)*> $crate::kernel::Replicated for $type {
             type Part = $part;
             type Edit<'a> = $edit;
             type View = $view;
+
+            const HAS_LOCAL: bool =
+                false $(|| <$field_type as $crate::kernel::Replicated>::HAS_LOCAL)+;
+
+            fn take_local(&mut self, from: &Self) {
+                $(self.$field.take_local(&from.$field);)+
+            }
 
             fn kind(_: $crate::kernel::Place) -> $crate::kernel::ShapeKind {
                 $crate::kernel::ShapeKind::Struct
@@ -163,10 +172,18 @@ macro_rules! replicated_struct {
 
             fn kill(&mut self, names: &$crate::Names) {
                 $(self.$field.kill(names);)+
+                $({
+                    let $settled = &mut *self;
+                    $settle_body
+                })?
             }
 
             fn adopt(&mut self, part: $part, known: &$crate::Version) {
                 $(self.$field.adopt(part.$field, known);)+
+                $({
+                    let $settled = &mut *self;
+                    $settle_body
+                })?
             }
 
             fn check_join(
@@ -180,14 +197,27 @@ macro_rules! replicated_struct {
 
             fn join(&mut self, mine: &$crate::Version, other: &Self, theirs: &$crate::Version) {
                 $(self.$field.join(mine, &other.$field, theirs);)+
+                $({
+                    let $settled = &mut *self;
+                    $settle_body
+                })?
             }
 
             fn publish(&mut self, update: &$crate::kernel::Update) -> $part {
-                $part_name { $($field: self.$field.publish(update),)+ }
+                let part = $part_name { $($field: self.$field.publish(update),)+ };
+                $({
+                    let $settled = self;
+                    $settle_body
+                })?
+                part
             }
 
             fn rollback(&mut self) {
                 $(self.$field.rollback();)+
+                $({
+                    let $settled = &mut *self;
+                    $settle_body
+                })?
             }
 
             fn encode(
@@ -213,6 +243,10 @@ macro_rules! replicated_struct {
                 $({
                     let $valid = &value;
                     decoder.require($valid_body, $crate::codec::DecodeErrorKind::Inconsistent)?;
+                })?
+                $({
+                    let $settled = &mut value;
+                    $settle_body
                 })?
                 Ok(value)
             }

@@ -1,12 +1,13 @@
 //! An ordered list, whose elements are plain or replicated values.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::fmt::{self, Debug};
 use core::ops::Range;
 
 use super::Element;
 use crate::clock::EntryId;
 use crate::codec::Payload;
+use crate::kernel::newtype::debug_as_view;
 use crate::kernel::structs::{replicated_struct, struct_part};
 use crate::kernel::{
     DotMap, DotMapPart, EditError, EditView, Fault, IndexError, IndexFault, MergeError, Part,
@@ -16,7 +17,7 @@ use crate::register::MvRegister;
 use crate::text::{Chars, Text, fragment};
 
 /// What stands for an element in the order of a list.
-const PLACEHOLDER: char = '.';
+pub(super) const PLACEHOLDER: char = '.';
 
 /// An ordered list: what is inserted stays between its neighbours, whatever is inserted or deleted
 /// elsewhere at the same time.
@@ -27,7 +28,7 @@ const PLACEHOLDER: char = '.';
 /// | | |
 /// |---|---|
 /// | conflict | A and B insert at one place: both are there, what each inserted forwards in one piece |
-/// | conflict | A deletes an element while B writes or edits it: it is gone (the deletion wins) |
+/// | conflict | A deletes an element while B writes or edits it: it is gone (the deletion wins), B's change is in `hidden` |
 /// | conflict | A and B write one plain element: that of the greater replica id shows, the other one is in `conflicts` |
 /// | delivery | any order, duplicates allowed; an early delta waits for its past |
 /// | space | O(elements ever inserted, in runs + live entries of all values); 29 bytes of key an element on the wire |
@@ -115,6 +116,29 @@ impl<T: Element> List<T> {
     /// Where the element of this name is; `None` if it was deleted or never there. O(log n).
     pub fn position_of(&self, id: EntryId) -> Option<usize> {
         self.order.position_of(id)
+    }
+
+    /// What was written to elements that are deleted and that no deletion of them had seen, with the
+    /// names of these elements. O(log n) each.
+    ///
+    /// # Examples
+    /// ```
+    /// # use commute::{List, Replica, ReplicaId};
+    /// let mut a = Replica::<List<u8>>::new(ReplicaId::from(1));
+    /// a.edit(|list| list.push(1))?;
+    /// let mut b = a.fork_as(ReplicaId::from(2));
+    /// a.edit(|list| list.remove(0))?;
+    /// b.edit(|list| list.set(0, 2))?;
+    /// a.merge(&b)?;
+    /// assert!(a.is_empty());
+    /// assert_eq!(a.hidden().map(|(_, value)| value).collect::<Vec<_>>(), [&2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn hidden(&self) -> impl Iterator<Item = (EntryId, &T)> {
+        let deleted = |id: EntryId| self.order.position_of(id).is_none();
+        let written = self.values.iter().filter(|(_, value)| value.visible());
+        let hidden = written.filter(move |(id, _)| deleted(**id));
+        hidden.filter_map(|(id, value)| Some((*id, T::of(value)?)))
     }
 
     pub(super) fn shape(&self, id: EntryId) -> &T::Shape {
@@ -310,9 +334,14 @@ impl<T: Element> Removable for List<T> {
     }
 }
 
-impl<T: Element<View: Debug>> Debug for List<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(Replicated::view(self)).finish()
+debug_as_view!(impl[T: Element<View: core::fmt::Debug>] List<T>);
+
+impl<'a, T: Element> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = Box<dyn Iterator<Item = &'a T> + 'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(self.iter())
     }
 }
 
@@ -326,20 +355,22 @@ impl<T: Element<Shape: Clone>> Clone for List<T> {
     }
 }
 
-impl<T: Element + PartialEq> PartialEq<[T]> for List<T> {
-    fn eq(&self, other: &[T]) -> bool {
-        self.iter().eq(other)
+/// With plain values as the elements compare with: texts with strings, counters with numbers.
+impl<T: Element + PartialEq<W>, W> PartialEq<[W]> for List<T> {
+    fn eq(&self, other: &[W]) -> bool {
+        let same = |(element, plain): (&T, &W)| element == plain;
+        self.len() == other.len() && self.iter().zip(other).all(same)
     }
 }
 
-impl<T: Element + PartialEq, const N: usize> PartialEq<[T; N]> for List<T> {
-    fn eq(&self, other: &[T; N]) -> bool {
+impl<T: Element + PartialEq<W>, W, const N: usize> PartialEq<[W; N]> for List<T> {
+    fn eq(&self, other: &[W; N]) -> bool {
         *self == other[..]
     }
 }
 
-impl<T: Element + PartialEq> PartialEq<Vec<T>> for List<T> {
-    fn eq(&self, other: &Vec<T>) -> bool {
+impl<T: Element + PartialEq<W>, W> PartialEq<Vec<W>> for List<T> {
+    fn eq(&self, other: &Vec<W>) -> bool {
         *self == other[..]
     }
 }

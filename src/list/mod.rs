@@ -4,6 +4,8 @@ mod change;
 mod element;
 #[expect(clippy::module_inception, reason = "the main type of this folder")]
 mod list;
+#[cfg(test)]
+mod tests;
 
 pub use change::{ListBefore, ListChange, WatchedElement};
 pub use element::Element;

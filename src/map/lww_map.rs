@@ -63,7 +63,7 @@ impl<K: Key, V: Payload> LwwMap<K, V> {
     }
 
     /// The values of `key` that lost to a concurrent write and that nobody has replaced yet.
-    pub fn losers<Q>(&self, key: &Q) -> impl Iterator<Item = &V>
+    pub fn conflicts<Q>(&self, key: &Q) -> impl Iterator<Item = &V>
     where
         K: Borrow<Q>,
         Q: Ord + ?Sized,

@@ -11,8 +11,8 @@ use crate::kernel::{
 /// A last-writer-wins register: of concurrent writes the one with the greatest stamp shows.
 ///
 /// A write that has seen another one replaces it whatever the clocks say, so a fast clock wins over
-/// concurrent writes only, and nobody needs to catch up with it. The losers of a conflict stay
-/// readable until the next write.
+/// concurrent writes only, and nobody needs to catch up with it. What loses stays in
+/// `conflicts` until the next write.
 ///
 /// | | |
 /// |---|---|
@@ -81,14 +81,14 @@ impl<T: Payload> LwwRegister<T> {
     }
 
     /// The values that lost to a concurrent write and that nobody has replaced yet.
-    pub fn losers(&self) -> impl Iterator<Item = &T> {
+    pub fn conflicts(&self) -> impl Iterator<Item = &T> {
         let winner = newest(&self.0).map(|(entry, _)| entry);
         let others = self.0.iter();
         let others = others.filter(move |(entry, _)| Some(*entry) != winner);
         others.map(|(_, held)| &held.value)
     }
 
-    /// Whether there are losers.
+    /// Whether a value lost to a concurrent write and nobody has replaced it yet.
     pub fn is_conflict(&self) -> bool {
         self.0.len() > 1
     }

@@ -39,6 +39,7 @@ use crate::set::change::watched_set;
 /// b.edit(|set| set.insert("x".into()))?;   // concurrent
 /// a.merge(&b)?;
 /// assert!(!a.contains("x"));               // remove wins
+/// assert_eq!(a.conflicts().count(), 1);    // the addition may still be seen
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -53,6 +54,18 @@ impl<T: Key> RwSet<T> {
     /// Whether there is no element. O(1 + r).
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
+    }
+
+    /// The elements whose addition lost to a concurrent removal that nobody has replaced yet, in
+    /// ascending order.
+    ///
+    /// # Complexity
+    /// O(n + r).
+    pub fn conflicts(&self) -> impl DoubleEndedIterator<Item = &T> {
+        let lost = |(_, marks): &(&T, &DotFun<bool>)| {
+            !marks.is_all_true() && marks.iter().any(|(_, added)| *added)
+        };
+        self.0.iter().filter(lost).map(|(value, _)| value)
     }
 }
 

@@ -123,4 +123,4 @@ pub use subject::{
     Specified, StateBased, Subject, Verdict, Versioned,
 };
 pub use suite::{Suite, SuiteReport};
-pub use types::{BoundedOp, ListPlay, LwwOp, Sample, TextOp};
+pub use types::{BoundedOp, ListPlay, LwwOp, Sample, TextOp, ValuePlay};

@@ -3,10 +3,11 @@
 use commute::codec::{DecodeError, Limits};
 use commute::kernel::EditError;
 use commute::text::Chars;
+use commute::value::Plain;
 use commute::{
-    Delta, Dot, DwFlag, EwFlag, GCounter, GSet, LwwMap, LwwRegister, MaxRegister, MinRegister,
-    MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated, RwSet, Stamp, State, Text,
-    TwoPhaseSet, Version,
+    BoundedCounter, Delta, Dot, DwFlag, EwFlag, GCounter, GSet, List, LwwMap, LwwRegister,
+    MaxRegister, MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated,
+    RwMap, RwSet, Stamp, State, Text, TwoPhaseSet, Value, Version,
 };
 
 /// Anything with canonical bytes.
@@ -292,6 +293,124 @@ fn others() -> Vec<Sample> {
     ]
 }
 
+/// A bounded counter with rights given both ways.
+fn stock() -> Replica<BoundedCounter> {
+    both::<BoundedCounter, _>(
+        |n| {
+            n.add(300)?;
+            n.transfer(id(0xbb), 7)
+        },
+        |n| n.add(1),
+        |n| n.subtract(9),
+    )
+}
+
+/// A list with an insertion into its middle, a write, a deletion and one value that lies hidden.
+fn list() -> Replica<List<String>> {
+    let [mut a, mut b] = [0xaa, 0xbb].map(replica::<List<String>>);
+    a.edit(|list| list.extend(["one", "", "three"].map(String::from)))
+        .unwrap();
+    let _ = b.merge(&a).unwrap();
+    a.edit(|list| list.remove(0)).unwrap();
+    b.edit(|list| list.set(0, "hidden".into())).unwrap();
+    b.edit(|list| list.insert(2, "two".into())).unwrap();
+    a.edit(|list| list.set(1, "3".into())).unwrap();
+    let _ = a.merge(&b).unwrap();
+    a
+}
+
+fn notes() -> Replica<List<Text>> {
+    both::<List<Text>, _>(
+        |list| list.push_empty()?.insert(Chars(0), "h\u{e9}"),
+        |list| list.push_empty().map(drop),
+        |list| list.edit(1)?.delete(Chars(0)..Chars(1)),
+    )
+}
+
+/// A map whose removals win, with one key there, one removed, and one update that lies hidden.
+fn removing() -> Replica<RwMap<u8, PnCounter>> {
+    let [mut a, mut b] = [0xaa, 0xbb].map(replica::<RwMap<u8, PnCounter>>);
+    a.edit(|map| map.entry(1)?.add(5)).unwrap();
+    a.edit(|map| map.entry(2)?.subtract(300)).unwrap();
+    let _ = b.merge(&a).unwrap();
+    a.edit(|map| map.remove(&1)).unwrap();
+    b.edit(|map| map.entry(1)?.add(1)).unwrap();
+    let _ = a.merge(&b).unwrap();
+    a
+}
+
+/// A value of every kind, with two of them at one place.
+fn page() -> Replica<Value> {
+    let mut a = replica::<Value>(0xaa);
+    a.edit(|page| {
+        let mut page = page.map()?;
+        page.entry("null").set(())?;
+        page.entry("yes").set(true)?;
+        page.entry("int").set(-300)?;
+        page.entry("wide").set(u64::MAX)?;
+        page.entry("float").set(1.5)?;
+        page.entry("bytes").set(vec![0_u8, 255])?;
+        page.entry("count").counter()?.add(2)?;
+        page.entry("text").text()?.insert(Chars(0), "Hi")?;
+        page.entry("empty").map()?;
+        page.entry("list")
+            .set([Plain::from(""), [Plain::from(1)].into()])
+    })
+    .unwrap();
+    let mut b = a.fork_as(id(0xbb));
+    a.edit(|page| page.map()?.entry("list").set("none"))
+        .unwrap();
+    b.edit(|page| page.map()?.entry("list").list()?.push("late"))
+        .unwrap();
+    let _ = a.merge(&b).unwrap();
+    a
+}
+
+/// A sample of `change` made in the state of `replica`.
+fn changed<S: Replicated, R>(
+    name: &'static str,
+    mut replica: Replica<S>,
+    change: impl FnOnce(&mut S::Edit<'_>) -> Result<R, EditError>,
+) -> Sample {
+    let base = replica.state().clone();
+    delta(name, &base, made(&mut replica, change))
+}
+
+/// Lists, remove-wins maps, values without a schema, bounded counters.
+fn nested() -> Vec<Sample> {
+    vec![
+        state("state_bounded_counter", &stock()),
+        changed("delta_transfer", stock(), |n| n.transfer(id(0xcc), 3)),
+        state("state_list", &list()),
+        changed("delta_list_insert", list(), |list| {
+            list.insert(1, "new".into())?;
+            list.set(0, "first".into())
+        }),
+        changed("delta_list_remove", list(), |list| list.delete(0..2)),
+        state("state_list_of_texts", &notes()),
+        changed("delta_list_edit", notes(), |list| {
+            list.edit(0)?.insert(Chars(0), "e")?;
+            list.insert_empty(1).map(drop)
+        }),
+        state("state_rw_map", &removing()),
+        changed("delta_rw_map", removing(), |map| {
+            map.entry(1)?.add(2)?;
+            map.remove(&2)
+        }),
+        state("state_value", &page()),
+        changed("delta_value_set", page(), |page| {
+            page.map()?.entry("list").set([("k", Plain::from(0.0))])
+        }),
+        changed("delta_value_edit", page(), |page| {
+            let mut page = page.map()?;
+            page.remove("text")?;
+            page.entry("count").counter()?.subtract(1)?;
+            page.entry("empty").map()?.entry("full").list()?.push("x")
+        }),
+        save("save_value", page()),
+    ]
+}
+
 fn pairs() -> Replica<Pairs> {
     let mut a = replica::<Pairs>(0xaa);
     let pairs = [("", 0), ("a", 255), ("a\0b", 1), ("\0", 7)];
@@ -458,5 +577,6 @@ pub(crate) fn samples() -> Vec<Sample> {
         board_delta("delta_struct"),
     ];
     all.extend(others());
+    all.extend(nested());
     all
 }

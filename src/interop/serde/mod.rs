@@ -29,10 +29,13 @@
 //! with [`Replica::from_state`], or keep the identity by [`Replica::save`] and [`Replica::resume`],
 //! whose contract says when that is safe.
 //!
-//! Counters, registers, flags, sets and maps are written as their views, maps as sequences of pairs
-//! in ascending order of keys, for people and programs
+//! Counters, registers, flags, sets, maps and lists are written as their views, maps as sequences of
+//! pairs in ascending order of keys, for people and programs
 //! that read values; a value without its version cannot be merged, so it is not read back either.
+//! A [`Value`](crate::Value) is written as the [`Plain`](crate::value::Plain) value that it shows,
+//! with maps as maps; that is read back from formats that describe themselves, to be `set`.
 
+mod nested;
 #[cfg(feature = "std")]
 mod store;
 

@@ -6,6 +6,7 @@ mod maps;
 mod registers;
 mod sets;
 mod text;
+mod values;
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -22,6 +23,7 @@ use crate::set::OrSet;
 pub use lists::ListPlay;
 pub use registers::LwwOp;
 pub use text::TextOp;
+pub use values::ValuePlay;
 
 /// Amounts: one and more than one, and nothing.
 impl Exercise for GCounter {

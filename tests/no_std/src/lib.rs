@@ -10,8 +10,11 @@ use core::panic::PanicInfo;
 
 use commute::codec::Limits;
 use commute::kernel::{DotFun, DotMap};
-use commute::{Applied, Delta, Dot, GCounter, Lamport, OrSet, PnCounter, Replica, ReplicaId};
-use commute::{Replicated, State, Version};
+use commute::value::Plain;
+use commute::{
+    Applied, Delta, Dot, GCounter, Lamport, List, OrSet, PnCounter, Replica, ReplicaId, Replicated,
+    RwMap, State, Value, Version,
+};
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
@@ -26,7 +29,7 @@ unsafe extern "C" {
 /// Runs the core; 0 if every step gave what it should, else the number of the first that did not.
 #[unsafe(no_mangle)]
 pub extern "C" fn commute_no_std_check() -> i32 {
-    let checks: [fn() -> Option<bool>; 5] = [clocks, counters, sets, shapes, hostile];
+    let checks = [clocks, counters, sets, shapes, values, hostile];
     let failed = checks.iter().position(|check| check() != Some(true));
     failed.map_or(0, |at| at as i32 + 1)
 }
@@ -74,6 +77,18 @@ fn shapes() -> Option<bool> {
     let empty = a.fork_as(ReplicaId::from(3));
     let silent = b.merge(&a) == Ok(Applied::Duplicate) && a.merge(&b) == Ok(Applied::Duplicate);
     Some(silent && a == b && empty.is_empty() && a.version().is_empty())
+}
+
+fn values() -> Option<bool> {
+    let (mut a, mut b) = pair::<Value>();
+    a.edit(|page| page.map()?.entry("tags").set(["x"])).ok()?;
+    b.edit(|page| page.map()?.entry("votes").counter()?.add(2)).ok()?;
+    let joined = a.merge(&b) == Ok(Applied::New) && b.merge(&a) == Ok(Applied::New);
+    let plain = Plain::from([("tags", ["x"].into()), ("votes", 2.into())]);
+    let (mut list, _) = pair::<List<RwMap<u8, GCounter>>>();
+    list.edit(|list| list.push_empty()?.entry(1)?.add(7)).ok()?;
+    let read = State::<Value>::from_bytes(&a.to_bytes(), &Limits::default()).ok()?;
+    Some(joined && a == b && read.view() == plain && list.len() == 1)
 }
 
 fn hostile() -> Option<bool> {

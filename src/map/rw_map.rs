@@ -1,0 +1,214 @@
+//! A map of replicated values in which removals win.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+
+use crate::codec::Key;
+use crate::kernel::newtype::debug_as_view;
+use crate::kernel::structs::{replicated_struct, struct_part};
+use crate::kernel::{
+    DotMap, DotMapPart, EditError, EditView, Part, Removable, Replicated, Update,
+    watched_as_a_whole,
+};
+use crate::set::RwSet;
+
+/// A remove-wins map: a key is there if it was inserted and every removal of it has been seen by an
+/// insertion.
+///
+/// | | |
+/// |---|---|
+/// | conflict | A removes `k` while B updates its value: `k` is gone (remove wins); B's update is in `conflicts` |
+/// | conflict | A removes `k` while B inserts it: `k` is gone |
+/// | delivery | any order, duplicates allowed; an early delta waits for its past |
+/// | space | O(live entries of all values + keys removed and not inserted again + replicas) |
+/// | not guaranteed | that an update shows: a removal it has not seen takes it back |
+///
+/// **Reset rule.** `remove(k)` resets what this replica has seen of the value, and hides what it has
+/// not: as long as nobody who has seen the removal inserts `k` again. `entry(k)` inserts `k` if it
+/// is not there, and then resets what is seen of the value, so that the key starts anew. So of the
+/// updates of `k` those show that neither a removal nor an insertion of `k` had seen, while `k` is
+/// there. An update that is concurrent to a removal *and* to the insertion after it shows with that.
+///
+/// A removal is a record in the state, also of a key that is not there. These records go away when
+/// they are collected, once everyone has seen them; until then they stay.
+///
+/// Unlike in an [`OrMap`](crate::OrMap) a key is there whatever its value shows.
+///
+/// Edits, on the [`EditView`]: `entry`, `remove`, `clear`.
+///
+/// Source: Almeida et al. 2018, section 7 (`RWSet` for the keys, `ORMap` for the values).
+///
+/// # Examples
+/// ```
+/// use commute::{PnCounter, Replica, ReplicaId, RwMap};
+/// let mut a = Replica::<RwMap<String, PnCounter>>::new(ReplicaId::from(1));
+/// a.edit(|map| map.entry("votes".into())?.add(5))?;
+/// let mut b = a.fork_as(ReplicaId::from(2));
+/// a.edit(|map| map.remove("votes"))?;
+/// b.edit(|map| map.entry("votes".into())?.add(3))?;     // concurrent
+/// a.merge(&b)?;
+/// assert!(!a.contains_key("votes"));                    // remove wins
+/// assert_eq!(a.conflicts().count(), 1);                 // the 3 may still be read
+/// a.edit(|map| map.entry("votes".into())?.add(1))?;
+/// assert_eq!(a.get("votes").map(|votes| votes.value()), Some(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct RwMap<K, V> {
+    keys: RwSet<K>,
+    values: DotMap<K, V>,
+    /// What a key shows of whose value nothing is stored.
+    blank: V,
+}
+
+impl<K: Key, V: Removable> RwMap<K, V> {
+    /// The value of `key`. O(log n).
+    pub fn get<Q>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        let value = || self.values.get(key).unwrap_or(&self.blank);
+        self.contains_key(key).then(value)
+    }
+
+    /// Whether `key` is there. O(log n).
+    pub fn contains_key<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.keys.contains(key)
+    }
+
+    /// The number of keys. O(n + r), r = removal records.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there is no key. O(1 + r).
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Keys and values in ascending order of keys. O(log n) each.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+        let value = |key| self.values.get(key).unwrap_or(&self.blank);
+        self.keys.iter().map(move |key| (key, value(key)))
+    }
+
+    /// The keys in ascending order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.keys.iter()
+    }
+
+    /// What was written to keys that are gone and that no removal of them had seen, in ascending
+    /// order of keys.
+    pub fn conflicts(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+        let hidden = |(key, value): &(&K, &V)| value.visible() && !self.keys.contains(*key);
+        self.values.iter().filter(hidden)
+    }
+}
+
+impl<K: Key, V: Removable> EditView<'_, RwMap<K, V>> {
+    /// The edit view of the value of `key`, which is inserted if it is not there.
+    ///
+    /// # Errors
+    /// [`EditError::TooManyEntries`] after 2^31 changes in one update.
+    ///
+    /// # Complexity
+    /// O(log n), and the size of what an insertion resets.
+    pub fn entry(&mut self, key: K) -> Result<V::Edit<'_>, EditError> {
+        if !self.state.keys.contains(&key) {
+            self.state.keys.edit(self.update).insert(key.clone())?;
+            self.state.values.remove(&key, self.update)?;
+        }
+        Ok(self.state.values.child(key).edit(self.update))
+    }
+
+    /// Removes `key`, here and wherever it is inserted or updated concurrently; returns whether it
+    /// was there.
+    ///
+    /// # Errors
+    /// As [`entry`](EditView::entry).
+    ///
+    /// # Complexity
+    /// O(log n) and the size of the value.
+    pub fn remove<Q>(&mut self, key: &Q) -> Result<bool, EditError>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ToOwned<Owned = K> + ?Sized,
+    {
+        self.state.values.remove(key, self.update)?;
+        self.state.keys.edit(self.update).remove(key)
+    }
+
+    /// Removes every key that is there.
+    ///
+    /// # Errors
+    /// As [`remove`](EditView::remove).
+    ///
+    /// # Complexity
+    /// O(size of all values).
+    pub fn clear(&mut self) -> Result<(), EditError> {
+        let keys: Vec<K> = self.state.keys.iter().cloned().collect();
+        keys.iter().try_for_each(|key| self.remove(key).map(drop))
+    }
+}
+
+impl<K: Key, V: Removable> Removable for RwMap<K, V> {
+    /// Resets all that is seen: also removals, which hide what is written concurrently.
+    fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
+        self.keys.reset(update)?;
+        self.values.reset(update)
+    }
+}
+
+debug_as_view!(impl[K: Key, V: Removable<View: core::fmt::Debug>] RwMap<K, V>);
+watched_as_a_whole!(impl[K: Key, V: Removable<View: PartialEq>] RwMap<K, V>);
+
+/// With plain values as the values compare with: sets with sets, counters with numbers.
+impl<K: Key, V: Removable + PartialEq<W>, W> PartialEq<BTreeMap<K, W>> for RwMap<K, V> {
+    fn eq(&self, other: &BTreeMap<K, W>) -> bool {
+        let same =
+            |((key, value), (name, plain)): ((&K, &V), (&K, &W))| key == name && value == plain;
+        self.len() == other.len() && self.iter().zip(other).all(same)
+    }
+}
+
+replicated_struct! {
+    impl[K: Key, V: Removable] RwMap<K, V>, RwMapPart: RwMapPart<K, V::Part> {
+        1 => keys: RwSet<K>,
+        2 => values: DotMap<K, V>,
+        ; blank
+    }
+    type Edit = EditView<'a, RwMap<K, V>>;
+    fn edit(map, update) { EditView::new(map, update) }
+    type View = BTreeMap<K, V::View>;
+    fn view(this) {
+        this.iter().map(|(key, value)| (key.clone(), value.view())).collect()
+    }
+    fn visible(that) { !that.is_empty() }
+}
+
+/// Some entries of an [`RwMap`]: insertions and removals of keys, and values by key.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RwMapPart<K: Key, P> {
+    keys: <RwSet<K> as Replicated>::Part,
+    values: DotMapPart<K, P>,
+}
+
+impl<K: Key, P> Default for RwMapPart<K, P> {
+    fn default() -> RwMapPart<K, P> {
+        RwMapPart {
+            keys: Default::default(),
+            values: DotMapPart::default(),
+        }
+    }
+}
+
+struct_part! {
+    impl[K: Key, P: Part] RwMapPart<K, P> { 1 => keys, 2 => values, }
+}

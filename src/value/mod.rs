@@ -1,0 +1,14 @@
+//! Data without a schema: maps, lists, texts, counters and scalars, nested.
+
+mod content;
+mod edit;
+mod lazy;
+mod plain;
+mod scalar;
+#[expect(clippy::module_inception, reason = "the main type of this folder")]
+mod value;
+
+pub use edit::{ValueEdit, ValueListEdit, ValueMapEdit};
+pub use plain::Plain;
+pub use scalar::{Float, Scalar};
+pub use value::{DEPTH_MAX, Kind, Value, ValuePart};
