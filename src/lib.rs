@@ -99,7 +99,7 @@
 //!
 //! - `std`: [`store`], [`coord`], `SystemEnv`, random ids
 //! - `derive`: `#[derive(Replicated)]` for structs of replicated values
-//! - `serde`, `uuid`, `bincode`, `crdts`, `quickcheck`: the traits and types of the crate of that
+//! - `serde`, `uuid`, `bincode`, `crdts`, `quickcheck`, `arbitrary`: the traits and types of the crate of that
 //!   name, see `interop`
 //! - `testkit`: laws, schedules and searches for replicated types, yours included
 //!
@@ -134,6 +134,8 @@ pub mod testkit;
 pub mod text;
 pub mod value;
 
+#[cfg(feature = "arbitrary")]
+pub use arbitrary;
 pub use clock::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Stamp, Version};
 pub use codec::{DecodeError, Limits};
 /// # Examples

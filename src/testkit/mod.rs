@@ -112,7 +112,7 @@ pub use random::{Random, RandomSearch};
 pub use replica::{Edits, Exercise, Meaning};
 pub use report::Report;
 pub use schedule::Schedule;
-#[cfg(feature = "quickcheck")]
+#[cfg(any(feature = "arbitrary", feature = "quickcheck"))]
 pub(crate) use schedule::Shape;
 pub use seen::{Seen, Visible};
 pub use source::{Odometer, Source};
