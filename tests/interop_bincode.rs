@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use commute::interop::bincode::{BincodeError, from_bincode, to_bincode};
-use commute::{Delta, Dot, Dots, EntryId, Names, OrSet, Replica, ReplicaId, State, Version};
+use commute::{Delta, Dot, Dots, EntryId, Names, OrSet, Replica, ReplicaId, Stamp, State, Version};
 
 fn id(bits: u128) -> ReplicaId {
     ReplicaId::from(bits)
@@ -26,6 +26,10 @@ fn the_bytes_are_pinned() {
     assert_eq!(
         to_bincode(&EntryId::new(dot, 1)),
         Ok(golden(7, &[251, 44, 1, 1]))
+    );
+    assert_eq!(
+        to_bincode(&Stamp::from_millis(1)),
+        Ok(vec![252, 0, 0, 1, 0])
     );
     let version = Version::from_iter([(id(7), 5)]);
     assert_eq!(

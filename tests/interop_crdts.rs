@@ -7,7 +7,10 @@
 )]
 
 use commute::interop::crdts::OpError;
-use commute::{Delta, Dot, Dots, GCounter, MergeError, OrSet, Replica, ReplicaId, State, Version};
+use commute::{
+    Delta, Dot, Dots, GCounter, GSet, LwwRegister, MergeError, OrSet, PnCounter, Replica,
+    ReplicaId, Stamp, State, Version,
+};
 use crdts::{CmRDT, CvRDT, VClock};
 
 type Set = OrSet<u8>;
@@ -125,4 +128,51 @@ fn counters_are_states_too() {
     let mut b = State::<GCounter>::new();
     b.apply(delta);
     assert_eq!(b.value(), 3);
+}
+
+#[test]
+fn values_become_those_of_the_other_crate() {
+    let (mut a, mut b) = (
+        Replica::<GCounter>::new(id(1)),
+        Replica::<GCounter>::new(id(2)),
+    );
+    a.edit(|n| n.add(3)).unwrap();
+    b.edit(|n| n.add(4)).unwrap();
+    let before = crdts::GCounter::from(a.state());
+    a.merge(&b).unwrap();
+    let mut theirs = crdts::GCounter::from(a.state());
+    // Each total is its replica's, so a merge with what came before brings nothing.
+    theirs.merge(before);
+    assert_eq!(theirs, crdts::GCounter::from(a.state()));
+    assert_eq!(theirs.read().to_string(), "7");
+
+    let mut n = Replica::<PnCounter>::new(id(1));
+    n.edit(|n| n.add(3)).unwrap();
+    n.edit(|n| n.subtract(5)).unwrap();
+    let mut theirs = crdts::PNCounter::from(n.state());
+    assert_eq!(theirs.read().to_string(), "-2");
+    theirs.apply(theirs.inc_many(id(2), 1));
+    theirs.merge(crdts::PNCounter::from(n.state()));
+    assert_eq!(theirs.read().to_string(), "-1");
+
+    let mut set = Replica::<GSet<u8>>::new(id(1));
+    set.edit(|set| set.extend([2, 1])).unwrap();
+    let theirs = crdts::GSet::from(&**set);
+    let mut back = Replica::<GSet<u8>>::new(id(2));
+    back.edit(|set| set.extend(theirs.read())).unwrap();
+    assert_eq!(back.view(), set.view());
+
+    let mut last = Replica::<LwwRegister<u8>>::new(id(1));
+    assert_eq!(Option::<crdts::LWWReg<u8, Stamp>>::from(&**last), None);
+    last.edit(|register| register.set(7, Stamp::from_millis(5)))
+        .unwrap();
+    let theirs = Option::<crdts::LWWReg<u8, Stamp>>::from(&**last).unwrap();
+    assert_eq!((theirs.val, theirs.marker), (7, Stamp::from_millis(5)));
+    let mut back = Replica::<LwwRegister<u8>>::new(id(2));
+    back.edit(|register| register.set(theirs.val, theirs.marker))
+        .unwrap();
+    assert_eq!(
+        (back.value(), back.stamp()),
+        (Some(&7), Some(theirs.marker))
+    );
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use commute::quickcheck::{Arbitrary, Gen, quickcheck};
-use commute::{Dot, Dots, EntryId, Lamport, ReplicaId, Version};
+use commute::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Stamp, Version};
 
 fn canonical_version(version: &Version) -> bool {
     version.iter().all(|(_, seen)| seen > 0)
@@ -57,6 +57,12 @@ quickcheck! {
             && a.difference(&b).union(&a.intersection(&b)) == a
     }
 
+    fn names_hold_their_entries(names: Names, stamp: Stamp) -> bool {
+        let counted = |names: &Names| names.iter().take(100).all(|entry| names.contains(entry));
+        let smaller = stamp.shrink().all(|small| small < stamp);
+        counted(&names) && names.shrink().take(10).all(|small| counted(&small)) && smaller
+    }
+
     fn ids_are_texts(id: ReplicaId) -> bool {
         id.to_string().parse() == Ok(id)
     }
@@ -92,7 +98,9 @@ mod kit {
     use super::*;
     use commute::interop::quickcheck_kit::States;
     use commute::testkit::spec::{CounterOp, FlagOp, MapOp, RegisterOp, SetOp};
-    use commute::testkit::{Outcome, Rejected, Schedule, Source, StateBased, Subject, Verb};
+    use commute::testkit::{
+        BoundedOp, LwwOp, Outcome, Rejected, Schedule, Source, StateBased, Subject, Verb,
+    };
     use commute::{OrSet, Replica};
 
     quickcheck! {
@@ -127,13 +135,17 @@ mod kit {
             counter: CounterOp,
             flag: FlagOp,
             register: RegisterOp<u8>,
-            map: MapOp<u8, u8>
+            map: MapOp<u8, u8>,
+            last: LwwOp<u8>,
+            bounded: BoundedOp
         ) -> bool {
             set.shrink().all(|small| small != set)
                 && counter.shrink().all(|small| small != counter)
                 && flag.shrink().all(|small| small != flag)
                 && register.shrink().all(|small| small != register)
                 && map.shrink().all(|small| small != map)
+                && last.shrink().all(|small| small != last)
+                && bounded.shrink().all(|small| small != bounded)
         }
     }
 

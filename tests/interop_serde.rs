@@ -8,11 +8,12 @@
 
 use std::fmt::Debug;
 
+use commute::text::Chars;
 use commute::value::Plain;
 use commute::{
     BoundedCounter, Delta, Digest, Dot, Dots, DwFlag, EntryId, EwFlag, GCounter, GSet, Lamport,
     List, LwwMap, LwwRegister, MaxRegister, MinRegister, MvRegister, Names, OrMap, OrSet,
-    PnCounter, Replica, ReplicaId, RwMap, RwSet, Stamp, State, TwoPhaseSet, Value, Version,
+    PnCounter, Replica, ReplicaId, RwMap, RwSet, Stamp, State, Text, TwoPhaseSet, Value, Version,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -181,6 +182,8 @@ fn other_values_are_written_as_their_views() {
     type Votes = OrMap<String, PnCounter>;
     let map = written::<Votes, _>(|map| map.entry("a".into()).subtract(2));
     assert_eq!(map, r#"[["a",-2]]"#);
+    let text = written::<Text, _>(|text| text.insert(Chars(0), "ab"));
+    assert_eq!(text, r#""ab""#);
     round_trip(Stamp::from_millis(2), "131072");
 }
 

@@ -7,9 +7,12 @@
     reason = "a test fails by panicking"
 )]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use commute::{GCounter, OrSet, PnCounter, Replica, ReplicaId, Replicated};
+use commute::{
+    GCounter, GSet, LwwRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId,
+    Replicated, Stamp,
+};
 use crdts::{CmRDT, CvRDT};
 use quickcheck::QuickCheck;
 
@@ -178,6 +181,127 @@ impl Pair for AddWins {
     }
 }
 
+struct GrowOnly;
+
+impl Pair for GrowOnly {
+    type Ours = GSet<u8>;
+    type Theirs = crdts::GSet<u8>;
+
+    fn edit(
+        random: &mut SplitMix64,
+        _: u8,
+        ours: &mut Replica<GSet<u8>>,
+        theirs: &mut crdts::GSet<u8>,
+    ) {
+        let value = random.below(20) as u8;
+        ours.edit(|set| set.insert(value)).unwrap();
+        theirs.insert(value);
+    }
+
+    fn same(ours: &GSet<u8>, theirs: &crdts::GSet<u8>) -> bool {
+        *ours == theirs.read()
+    }
+}
+
+struct ManyValues;
+
+impl Pair for ManyValues {
+    type Ours = MvRegister<u8>;
+    type Theirs = crdts::MVReg<u8, u8>;
+
+    fn edit(
+        random: &mut SplitMix64,
+        actor: u8,
+        ours: &mut Replica<MvRegister<u8>>,
+        theirs: &mut crdts::MVReg<u8, u8>,
+    ) {
+        let value = random.next() as u8;
+        ours.edit(|register| register.set(value)).unwrap();
+        let seen = theirs.read_ctx().derive_add_ctx(actor);
+        theirs.apply(theirs.write(value, seen));
+    }
+
+    /// In any order: theirs is another one at each replica.
+    fn same(ours: &MvRegister<u8>, theirs: &crdts::MVReg<u8, u8>) -> bool {
+        let (mut ours, mut theirs) = (ours.view(), theirs.read().val);
+        ours.sort_unstable();
+        theirs.sort_unstable();
+        ours == theirs
+    }
+}
+
+struct LastWins;
+
+/// Markers that are never equal: our stamp and who wrote.
+type Last = crdts::LWWReg<Option<u8>, (Stamp, u8)>;
+
+impl Pair for LastWins {
+    type Ours = LwwRegister<u8>;
+    type Theirs = Last;
+
+    fn edit(
+        random: &mut SplitMix64,
+        actor: u8,
+        ours: &mut Replica<LwwRegister<u8>>,
+        theirs: &mut Last,
+    ) {
+        // Clocks that differ by more than what is between two writes.
+        let clock = Stamp::from_millis(1 + random.below(4));
+        let value = random.next() as u8;
+        let stamp = ours.edit(|register| register.set(value, clock)).unwrap();
+        theirs.update(Some(value), (stamp, actor));
+    }
+
+    fn same(ours: &LwwRegister<u8>, theirs: &Last) -> bool {
+        *ours == theirs.val
+    }
+}
+
+/// Keys are not removed: see `a_key_that_is_removed_does_not_come_back_here`.
+struct SetsByKey;
+
+type Sets = crdts::Map<u8, crdts::Orswot<u8, u8>, u8>;
+
+impl Pair for SetsByKey {
+    type Ours = OrMap<u8, OrSet<u8>>;
+    type Theirs = Sets;
+
+    fn edit(
+        random: &mut SplitMix64,
+        actor: u8,
+        ours: &mut Replica<OrMap<u8, OrSet<u8>>>,
+        theirs: &mut Sets,
+    ) {
+        let (key, value) = (random.below(3) as u8, random.below(3) as u8);
+        match random.below(4) {
+            0..3 => {
+                ours.edit(|map| map.entry(key).insert(value)).unwrap();
+                let seen = theirs.read_ctx().derive_add_ctx(actor);
+                let add = theirs.update(key, seen, |set, seen| set.add(value, seen));
+                theirs.apply(add);
+            }
+            _ => {
+                ours.edit(|map| map.entry(key).remove(&value)).unwrap();
+                let seen = theirs.read_ctx().derive_add_ctx(actor);
+                let remove = theirs.update(key, seen, |set, _| {
+                    set.rm(value, set.contains(&value).derive_rm_ctx())
+                });
+                theirs.apply(remove);
+            }
+        }
+    }
+
+    /// Where a set is empty theirs may keep the key.
+    fn same(ours: &OrMap<u8, OrSet<u8>>, theirs: &Sets) -> bool {
+        let shown = theirs.iter().map(|read| {
+            let (key, set) = read.val;
+            (*key, set.read().val.into_iter().collect::<BTreeSet<u8>>())
+        });
+        let shown: BTreeMap<_, _> = shown.filter(|(_, set)| !set.is_empty()).collect();
+        *ours == shown
+    }
+}
+
 fn check<P: Pair>() {
     let agree: fn(u64) -> bool = agree::<P>;
     QuickCheck::new().tests(400).quickcheck(agree);
@@ -196,4 +320,54 @@ fn a_counter_that_goes_both_ways_agrees() {
 #[test]
 fn an_add_wins_set_agrees() {
     check::<AddWins>();
+}
+
+#[test]
+fn a_grow_only_set_agrees() {
+    check::<GrowOnly>();
+}
+
+#[test]
+fn a_register_of_concurrent_values_agrees() {
+    check::<ManyValues>();
+}
+
+#[test]
+fn a_last_writer_wins_register_agrees() {
+    check::<LastWins>();
+}
+
+#[test]
+fn a_map_of_sets_agrees() {
+    check::<SetsByKey>();
+}
+
+/// The shortest input on which both differ once keys are removed.
+#[test]
+fn a_key_that_is_removed_does_not_come_back_here() {
+    let [mut a, mut b] = [1, 2].map(|id| Replica::<OrMap<u8, OrSet<u8>>>::new(ReplicaId::from(id)));
+    let (mut c, mut d) = (Sets::new(), Sets::new());
+    let add = |map: &Sets, actor, value| {
+        let seen = map.read_ctx().derive_add_ctx(actor);
+        map.update(0, seen, |set, seen| set.add(value, seen))
+    };
+    a.edit(|map| map.entry(0).insert(1)).unwrap();
+    c.apply(add(&c, 1, 1));
+    b.edit(|map| map.entry(0).insert(0)).unwrap();
+    d.apply(add(&d, 2, 0));
+    b.merge(&a).unwrap();
+    d.merge(c.clone());
+    a.edit(|map| map.entry(0).insert(0)).unwrap();
+    c.apply(add(&c, 1, 0));
+    // It has seen the 1.
+    b.edit(|map| map.remove(&0)).unwrap();
+    d.apply(d.rm(0, d.get(&0).derive_rm_ctx()));
+    b.merge(&a).unwrap();
+    d.merge(c);
+    assert_eq!(**b, BTreeMap::from([(0, BTreeSet::from([0]))]));
+    let theirs = d.get(&0).val.unwrap();
+    assert!(
+        theirs.contains(&1).val,
+        "it is right there, too: compare removals of keys again"
+    );
 }

@@ -6,6 +6,11 @@
 //! what is invalid leaves the state unchanged, and an early delta waits inside the state as usual.
 //! Deltas may come in any order, not only each replica's in its own, as `CmRDT` asks of others.
 //!
+//! # Values of the other crate
+//! Where fields allow it, values convert: counters, grow-only sets and registers of ours become
+//! theirs, with their actors. The way back is an update, since what is theirs has no history to be
+//! merged: `set.extend(theirs.read())`, `register.set(theirs.val, theirs.marker)`.
+//!
 //! # Why not `ResetRemove`
 //! `reset_remove(clock)` drops whatever `clock` covers, and is what lets a type stand in
 //! `crdts::Map`. Here the absence of an entry whose update is included *is* the
@@ -48,7 +53,11 @@ use core::fmt;
 
 use ::crdts::{CmRDT, CvRDT, VClock};
 
-use crate::{Delta, Dot, Dots, MergeError, ReplicaId, Replicated, State, Version};
+use crate::codec::{Key, Payload};
+use crate::{
+    Delta, Dot, Dots, GCounter, GSet, LwwRegister, MergeError, PnCounter, ReplicaId, Replicated,
+    Stamp, State, Version,
+};
 
 impl<S: Replicated> CvRDT for State<S> {
     type Validation = MergeError;
@@ -147,6 +156,49 @@ impl TryFrom<::crdts::Dot<ReplicaId>> for Dot {
             0 => Err(ZeroDotError { replica: dot.actor }),
             counter => Ok(Dot::new(dot.actor, counter)),
         }
+    }
+}
+
+/// The same count, with the total of each replica.
+impl From<&State<GCounter>> for ::crdts::GCounter<ReplicaId> {
+    fn from(counter: &State<GCounter>) -> ::crdts::GCounter<ReplicaId> {
+        let mut theirs = ::crdts::GCounter::new();
+        for (id, total) in counter.totals() {
+            theirs.apply(::crdts::Dot::new(id, total));
+        }
+        theirs
+    }
+}
+
+/// The same count, with the totals of each replica.
+impl From<&State<PnCounter>> for ::crdts::PNCounter<ReplicaId> {
+    fn from(counter: &State<PnCounter>) -> ::crdts::PNCounter<ReplicaId> {
+        let mut theirs = ::crdts::PNCounter::new();
+        for (id, (up, down)) in counter.totals() {
+            theirs.apply(theirs.inc_many(id, up));
+            theirs.apply(theirs.dec_many(id, down));
+        }
+        theirs
+    }
+}
+
+/// The same elements.
+impl<T: Key> From<&GSet<T>> for ::crdts::GSet<T> {
+    fn from(set: &GSet<T>) -> ::crdts::GSet<T> {
+        let mut theirs = ::crdts::GSet::new();
+        set.iter().for_each(|value| theirs.insert(value.clone()));
+        theirs
+    }
+}
+
+/// The value that wins, with its stamp as the marker; `None` if there is none.
+///
+/// Two registers of ours may win with one stamp, by their replicas; theirs has no tie to break, so
+/// merging such ones is refused there.
+impl<T: Payload> From<&LwwRegister<T>> for Option<::crdts::LWWReg<T, Stamp>> {
+    fn from(register: &LwwRegister<T>) -> Option<::crdts::LWWReg<T, Stamp>> {
+        let (val, marker) = (register.value()?.clone(), register.stamp()?);
+        Some(::crdts::LWWReg { val, marker })
     }
 }
 

@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 
 use ::quickcheck::{Arbitrary, Gen};
 
-use crate::{Dot, Dots, EntryId, Lamport, ReplicaId, Version};
+use crate::{Dot, Dots, EntryId, Lamport, Names, ReplicaId, Stamp, Version};
 
 type Shrunk<T> = Box<dyn Iterator<Item = T>>;
 
@@ -92,6 +92,31 @@ impl Arbitrary for Lamport {
 
     fn shrink(&self) -> Shrunk<Lamport> {
         Box::new(self.get().shrink().map(Lamport::new))
+    }
+}
+
+/// Mostly of a small number of milliseconds.
+impl Arbitrary for Stamp {
+    fn arbitrary(g: &mut Gen) -> Stamp {
+        match bool::arbitrary(g) {
+            true => Stamp::from_millis(counter(g)),
+            false => Stamp::from_bits(counter(g)),
+        }
+    }
+
+    fn shrink(&self) -> Shrunk<Stamp> {
+        Box::new(self.to_bits().shrink().map(Stamp::from_bits))
+    }
+}
+
+impl Arbitrary for Names {
+    fn arbitrary(g: &mut Gen) -> Names {
+        Names::from_entries(Arbitrary::arbitrary(g))
+    }
+
+    fn shrink(&self) -> Shrunk<Names> {
+        let entries: Vec<EntryId> = self.iter().collect();
+        Box::new(entries.shrink().map(Names::from_entries))
     }
 }
 

@@ -11,7 +11,9 @@ use ::quickcheck::{Arbitrary, Gen};
 
 use crate::ReplicaId;
 use crate::testkit::spec::{CounterOp, FlagOp, MapOp, RegisterOp, SetOp};
-use crate::testkit::{Capabilities, Faults, Schedule, Shape, Source, StateBased, Verb, execute};
+use crate::testkit::{
+    BoundedOp, Capabilities, Faults, LwwOp, Schedule, Shape, Source, StateBased, Verb, execute,
+};
 
 type Shrunk<T> = Box<dyn Iterator<Item = T>>;
 
@@ -252,6 +254,44 @@ impl<V: Arbitrary> Arbitrary for RegisterOp<V> {
         match self {
             RegisterOp::Write(value) => Box::new(value.shrink().map(RegisterOp::Write)),
             RegisterOp::Clear => ::quickcheck::empty_shrinker(),
+        }
+    }
+}
+
+/// By clocks that show up to 255 ms.
+impl<V: Arbitrary> Arbitrary for LwwOp<V> {
+    fn arbitrary(g: &mut Gen) -> LwwOp<V> {
+        LwwOp {
+            clock: u8::arbitrary(g).into(),
+            write: RegisterOp::arbitrary(g),
+        }
+    }
+
+    fn shrink(&self) -> Shrunk<LwwOp<V>> {
+        let pairs = (self.clock, self.write.clone()).shrink();
+        Box::new(pairs.map(|(clock, write)| LwwOp { clock, write }))
+    }
+}
+
+/// Of small amounts.
+impl Arbitrary for BoundedOp {
+    fn arbitrary(g: &mut Gen) -> BoundedOp {
+        let amount = u8::arbitrary(g).into();
+        match u8::arbitrary(g) % 3 {
+            0 => BoundedOp::Add(amount),
+            1 => BoundedOp::Subtract(amount),
+            _ => BoundedOp::Transfer(usize::from(u8::arbitrary(g) % 5), amount),
+        }
+    }
+
+    fn shrink(&self) -> Shrunk<BoundedOp> {
+        match *self {
+            BoundedOp::Add(amount) => Box::new(amount.shrink().map(BoundedOp::Add)),
+            BoundedOp::Subtract(amount) => Box::new(amount.shrink().map(BoundedOp::Subtract)),
+            BoundedOp::Transfer(to, amount) => {
+                let pairs = (to, amount).shrink();
+                Box::new(pairs.map(|(to, amount)| BoundedOp::Transfer(to, amount)))
+            }
         }
     }
 }

@@ -29,9 +29,9 @@
 //! with [`Replica::from_state`], or keep the identity by [`Replica::save`] and [`Replica::resume`],
 //! whose contract says when that is safe.
 //!
-//! Counters, registers, flags, sets, maps and lists are written as their views, maps as sequences of
-//! pairs in ascending order of keys, for people and programs
-//! that read values; a value without its version cannot be merged, so it is not read back either.
+//! Counters, registers, flags, sets, maps, lists and text are written as their views, maps as
+//! sequences of pairs in ascending order of keys, for people and programs that read values; a value
+//! without its version cannot be merged, so it is not read back either.
 //! A [`Value`](crate::Value) is written as the [`Plain`](crate::value::Plain) value that it shows,
 //! with maps as maps; that is read back from formats that describe themselves, to be `set`.
 
@@ -507,6 +507,13 @@ as_some_value!(MaxRegister, MinRegister);
 impl<T: Payload + Serialize> Serialize for LwwRegister<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.value().serialize(serializer)
+    }
+}
+
+/// As the visible text.
+impl Serialize for crate::Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
