@@ -88,6 +88,7 @@ fn a_newtype_has_one_field_without_a_tag() {
 pub struct Group<T, V: Removable, const N: usize>
 where
     T: Key,
+    V::View: Debug,
 {
     /// Who belongs to it.
     members: OrSet<T>,
@@ -107,7 +108,10 @@ fn fill(group: &mut GroupEdit<'_, u8, PnCounter, 2>) -> Result<(), EditError> {
 }
 
 /// Edits whatever the parameters are.
-fn join<T: Key, V: Removable>(group: &mut GroupEdit<'_, T, V, 2>, who: T) -> Result<(), EditError> {
+fn join<T: Key, V: Removable<View: Debug>>(
+    group: &mut GroupEdit<'_, T, V, 2>,
+    who: T,
+) -> Result<(), EditError> {
     let mut members: EditView<'_, OrSet<T>> = group.members();
     members.insert(who).map(drop)
 }

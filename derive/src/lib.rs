@@ -36,8 +36,9 @@ use syn::{DeriveInput, parse_macro_input};
 /// `#[replicated(tag = n)]`, and without it the upper 32 bits of the 64-bit FNV-1a hash of the
 /// field's name (without `r#`). So fields may be reordered freely, and
 ///
-/// - **a new field** is empty in old data; peers with the old struct refuse what names it as
-///   `NeedsNewer` and keep their state;
+/// - **a new field** is empty in old data; peers with the old struct keep what it holds without
+///   seeing it: they merge it, remove it with the key of a map that it is under, and pass it on;
+/// - **a removed field** is kept and passed on in the same way;
 /// - **a renamed field** keeps its data only if it gets its old tag as an attribute;
 /// - **a field with another type** needs another name or tag.
 ///

@@ -22,6 +22,30 @@ pub struct Decoder<'a> {
     items_left: u64,
     replicas_max: usize,
     depth_left: u32,
+    passing: Option<Passing>,
+}
+
+/// The way through the struct that is being read, and what was passed over in it.
+#[derive(Debug, Default)]
+struct Passing {
+    path: Vec<u32>,
+    unknown: Vec<Unknown>,
+}
+
+/// A field that the type being read does not have.
+#[derive(Debug)]
+pub(crate) struct Unknown {
+    path: Vec<u32>,
+    start: usize,
+    end: usize,
+    depth_left: u32,
+}
+
+impl Unknown {
+    /// The tags that lead to it, its own last.
+    pub(crate) fn path(&self) -> &[u32] {
+        &self.path
+    }
 }
 
 impl<'a> Decoder<'a> {
@@ -36,6 +60,7 @@ impl<'a> Decoder<'a> {
             items_left: limits.items_max,
             replicas_max: limits.replicas_max,
             depth_left: limits.depth_max,
+            passing: None,
         }
     }
 
@@ -65,6 +90,11 @@ impl<'a> Decoder<'a> {
     /// Reads one byte.
     pub fn byte(&mut self) -> Result<u8> {
         Ok(self.raw(1)?[0])
+    }
+
+    /// The next byte, which stays there.
+    pub(crate) fn next_byte(&self) -> Option<u8> {
+        self.bytes[self.at..self.end].first().copied()
     }
 
     /// Reads `len` bytes.
@@ -147,6 +177,80 @@ impl<'a> Decoder<'a> {
         self.depth_left -= 1;
         let value = body(self)?;
         self.depth_left += 1;
+        Ok(value)
+    }
+
+    /// Reads a struct; returns also the fields that `body` passed over.
+    pub(crate) fn keeping_unknown<T>(
+        &mut self,
+        body: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<(T, Vec<Unknown>)> {
+        let outer = self.passing.replace(Passing::default());
+        let value = body(self)?;
+        let inner = core::mem::replace(&mut self.passing, outer);
+        Ok((value, inner.unwrap_or_default().unknown))
+    }
+
+    /// Reads something in which an unknown field is an error.
+    pub(crate) fn refusing_unknown<T>(
+        &mut self,
+        body: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let outer = self.passing.take();
+        let value = body(self)?;
+        self.passing = outer;
+        Ok(value)
+    }
+
+    /// Reads the field `tag`.
+    pub(crate) fn within<T>(
+        &mut self,
+        tag: u32,
+        body: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        if let Some(passing) = &mut self.passing {
+            passing.path.push(tag);
+        }
+        let value = body(self)?;
+        if let Some(passing) = &mut self.passing {
+            passing.path.pop();
+        }
+        Ok(value)
+    }
+
+    /// How many fields were passed over in the struct that is being read.
+    pub(crate) fn passed_over(&self) -> usize {
+        self.passing
+            .as_ref()
+            .map_or(0, |passing| passing.unknown.len())
+    }
+
+    /// Passes over the rest of the present piece, the unknown field `tag`, if it can be kept.
+    pub(crate) fn pass_over(&mut self, tag: u32) -> Result<()> {
+        let Some(passing) = &mut self.passing else {
+            return Err(self.error(Kind::NeedsNewer { unknown: tag }));
+        };
+        passing.unknown.push(Unknown {
+            path: passing.path.clone(),
+            start: self.at,
+            end: self.end,
+            depth_left: self.depth_left,
+        });
+        self.at = self.end;
+        Ok(())
+    }
+
+    /// Reads what was passed over; `body` must use it up.
+    pub(crate) fn revisit<T>(
+        &mut self,
+        unknown: &Unknown,
+        body: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let here = (self.at, self.end, self.depth_left);
+        (self.at, self.end, self.depth_left) = (unknown.start, unknown.end, unknown.depth_left);
+        let value = self.refusing_unknown(body)?;
+        self.finish()?;
+        (self.at, self.end, self.depth_left) = here;
         Ok(value)
     }
 
@@ -243,6 +347,18 @@ impl<'a> Decoder<'a> {
                 unknown: u32::from(found),
             }),
         }
+    }
+
+    /// Reads the kind of any shape.
+    pub(crate) fn any_shape(&mut self) -> Result<ShapeKind> {
+        let at = self.at;
+        let found = self.byte()?;
+        ShapeKind::from_number(found).ok_or(DecodeError {
+            offset: at,
+            kind: Kind::NeedsNewer {
+                unknown: u32::from(found),
+            },
+        })
     }
 
     /// Reads a set of updates.

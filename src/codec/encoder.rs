@@ -57,6 +57,13 @@ impl Encoder {
         self.out[start..].rotate_right(prefix);
     }
 
+    /// What `body` writes, which is not written here.
+    pub(crate) fn aside(&mut self, body: impl FnOnce(&mut Encoder)) -> Vec<u8> {
+        let start = self.out.len();
+        body(self);
+        self.out.split_off(start)
+    }
+
     /// Writes the table of replicas.
     pub(crate) fn table(&mut self) {
         self.varint(self.table.len() as u64);

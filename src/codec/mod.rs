@@ -13,6 +13,7 @@ mod limits;
 mod payload;
 
 pub use decoder::Decoder;
+pub(crate) use decoder::Unknown;
 pub use encoder::Encoder;
 pub use error::{DecodeError, DecodeErrorKind};
 pub(crate) use frame::{FrameKind, open, seal};

@@ -8,7 +8,8 @@ use core::cmp::Ordering;
 use super::dot_fun::among;
 use super::iter::{Iter, Show};
 use super::{
-    EditError, EditView, Journal, MergeError, Part, Place, Removable, Replicated, ShapeKind, Update,
+    EditError, EditView, Journal, MergeError, Part, Place, Removable, Replicated, ShapeKind,
+    Update, WithRest, WithRestPart,
 };
 use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Key};
@@ -21,18 +22,22 @@ use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Key};
 /// Source: Almeida et al. 2018, section 7 (dot store `DotMap`).
 #[derive(Clone, Debug)]
 pub struct DotMap<K, S> {
-    // Between updates no child is bottom; within one, a child in `touched` may be.
-    children: BTreeMap<K, S>,
+    // Between updates no child is bottom; within one, a child in `touched` may be. Of a child whose
+    // fields are all unknown here the value is bottom.
+    children: BTreeMap<K, WithRest<S>>,
     // The live entries of all children as of the last publish.
     index: BTreeMap<EntryId, K>,
     touched: Journal<K>,
 }
 
 impl<K: Key, S: Removable> DotMap<K, S> {
-    /// The number of keys. O(1) between updates.
+    /// The number of keys. O(1) between updates; O(n) for a map of structs.
     pub fn len(&self) -> usize {
+        if S::kind(Place::Removable) == ShapeKind::Struct {
+            return self.iter().count();
+        }
         let touched: BTreeSet<&K> = self.touched.iter().collect();
-        let hollow = |key: &&&K| self.children.get(**key).is_some_and(S::is_bottom);
+        let hollow = |key: &&&K| self.children.get(**key).is_some_and(WithRest::is_bottom);
         self.children.len() - touched.iter().filter(hollow).count()
     }
 
@@ -47,7 +52,8 @@ impl<K: Key, S: Removable> DotMap<K, S> {
         K: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        self.children.get(key).filter(|child| !child.is_bottom())
+        let value = self.children.get(key).map(|child| &child.value);
+        value.filter(|value| !value.is_bottom())
     }
 
     /// Keys and values in ascending order of keys.
@@ -58,15 +64,19 @@ impl<K: Key, S: Removable> DotMap<K, S> {
     /// What `show` shows of the keys, in ascending order of these; of a running update's keys it is
     /// asked for values that hold nothing, too.
     pub(crate) fn select<'a, Item>(&'a self, show: Show<'a, K, S, Item>) -> Iter<'a, K, S, Item> {
-        Iter::new(self.children.iter(), show)
+        Iter::of_children(self.children.iter(), show)
     }
 
     /// The value of `key`, to be changed by the running update. O(log n).
     pub fn child(&mut self, key: K) -> &mut S {
+        &mut self.touch(key).value
+    }
+
+    fn touch(&mut self, key: K) -> &mut WithRest<S> {
         self.touched.push(key.clone());
         self.children
             .entry(key)
-            .or_insert_with(|| S::empty(Place::Removable))
+            .or_insert_with(|| WithRest::empty(Place::Removable))
     }
 
     /// The value of `key` if there is one, to be changed by the running update. O(log n).
@@ -75,9 +85,17 @@ impl<K: Key, S: Removable> DotMap<K, S> {
         K: Borrow<Q>,
         Q: Ord + ?Sized,
     {
+        self.touch_known(key).map(|child| &mut child.value)
+    }
+
+    fn touch_known<Q>(&mut self, key: &Q) -> Option<&mut WithRest<S>>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
         let (key, _) = self.children.get_key_value(key)?;
         let key = key.clone();
-        Some(self.child(key))
+        Some(self.touch(key))
     }
 
     /// Resets the value of `key`; returns whether there was one. O(log n) and the size of the value.
@@ -89,7 +107,7 @@ impl<K: Key, S: Removable> DotMap<K, S> {
         K: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        let Some(child) = self.child_of(key) else {
+        let Some(child) = self.touch_known(key) else {
             return Ok(false);
         };
         let was_visible = child.visible();
@@ -98,7 +116,7 @@ impl<K: Key, S: Removable> DotMap<K, S> {
     }
 
     fn drop_if_bottom(&mut self, key: &K) {
-        if self.children.get(key).is_some_and(S::is_bottom) {
+        if self.children.get(key).is_some_and(WithRest::is_bottom) {
             self.children.remove(key);
         }
     }
@@ -198,11 +216,11 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
     }
 
     fn visible(&self) -> bool {
-        self.children.values().any(S::visible)
+        self.children.values().any(WithRest::visible)
     }
 
     fn is_bottom(&self) -> bool {
-        self.children.values().all(S::is_bottom)
+        self.children.values().all(WithRest::is_bottom)
     }
 
     fn entries(&self) -> u64 {
@@ -227,7 +245,7 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
         for (key, theirs) in &part.0 {
             common += match self.children.get(key) {
                 Some(child) => child.check(theirs, known)?,
-                None => S::empty(Place::Removable).check(theirs, known)?,
+                None => WithRest::<S>::empty(Place::Removable).check(theirs, known)?,
             };
         }
         Ok(common)
@@ -266,7 +284,7 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
             self.index.extend(new.map(|entry| (entry, key.clone())));
             let child = self.children.entry(key.clone());
             child
-                .or_insert_with(|| S::empty(Place::Removable))
+                .or_insert_with(|| WithRest::empty(Place::Removable))
                 .adopt(theirs, known);
             self.drop_if_bottom(&key);
         }
@@ -282,7 +300,7 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
         for (key, child) in &other.children {
             common += match self.children.get(key) {
                 Some(held) => held.check_join(mine, child, theirs)?,
-                None => S::empty(Place::Removable).check_join(mine, child, theirs)?,
+                None => WithRest::<S>::empty(Place::Removable).check_join(mine, child, theirs)?,
             };
         }
         Ok(common)
@@ -290,10 +308,10 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
 
     fn join(&mut self, mine: &Version, other: &Self, theirs: &Version) {
         let changed = self.changed_keys(mine, other, theirs);
-        let none = S::empty(Place::Removable);
+        let none = WithRest::empty(Place::Removable);
         for key in &changed.keys {
             let child = self.children.entry(key.clone());
-            let child = child.or_insert_with(|| S::empty(Place::Removable));
+            let child = child.or_insert_with(|| WithRest::empty(Place::Removable));
             child.join(mine, other.children.get(key).unwrap_or(&none), theirs);
             self.drop_if_bottom(key);
         }
@@ -351,7 +369,19 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
     }
 
     fn encode(&self, encoder: &mut Encoder, _: Place) {
-        encoder.byte(S::kind(Place::Removable) as u8);
+        self.encode_as(S::kind(Place::Removable), encoder);
+    }
+
+    fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotMap<K, S>, DecodeError> {
+        decoder.shape(S::kind(Place::Removable))?;
+        DotMap::decode_children(decoder, |d| WithRest::decode(d, Place::Removable))
+    }
+}
+
+impl<K: Key, S: Removable> DotMap<K, S> {
+    /// Writes the keys and children, which have the shape `child`.
+    pub(super) fn encode_as(&self, child: ShapeKind, encoder: &mut Encoder) {
+        encoder.byte(child as u8);
         encoder.varint(self.children.len() as u64);
         for (key, child) in &self.children {
             encoder.key(key);
@@ -359,14 +389,17 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
         }
     }
 
-    fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotMap<K, S>, DecodeError> {
-        decoder.shape(S::kind(Place::Removable))?;
-        let mut children = BTreeMap::<K, S>::new();
+    /// Reads the keys and, with `read`, the children.
+    pub(super) fn decode_children(
+        decoder: &mut Decoder<'_>,
+        mut read: impl FnMut(&mut Decoder<'_>) -> Result<WithRest<S>, DecodeError>,
+    ) -> Result<DotMap<K, S>, DecodeError> {
+        let mut children = BTreeMap::<K, WithRest<S>>::new();
         let mut index = Vec::new();
         let mut entries = 0;
         for _ in 0..decoder.count(3)? {
             let key = decoder.key(children.last_key_value().map(|(key, _)| key))?;
-            let child = decoder.deeper(|d| S::decode(d, Place::Removable))?;
+            let child = decoder.deeper(&mut read)?;
             decoder.require(!child.is_bottom(), DecodeErrorKind::NotCanonical)?;
             let mut names = Names::new();
             child.names(decoder.known(), &mut names);
@@ -386,9 +419,9 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
 
 impl<K: Key, S: Removable> Removable for DotMap<K, S> {
     fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
-        let keys: Vec<K> = self.iter().map(|(key, _)| key.clone()).collect();
+        let keys: Vec<K> = self.children.keys().cloned().collect();
         for key in keys {
-            self.child(key).reset(update)?;
+            self.touch(key).reset(update)?;
         }
         Ok(())
     }
@@ -396,7 +429,7 @@ impl<K: Key, S: Removable> Removable for DotMap<K, S> {
 
 /// Some entries of a [`DotMap`], by key.
 #[derive(Clone, PartialEq, Debug)]
-pub struct DotMapPart<K, P>(BTreeMap<K, P>);
+pub struct DotMapPart<K, P>(BTreeMap<K, WithRestPart<P>>);
 
 impl<K, P> DotMapPart<K, P> {
     /// The keys of which there are entries, ascending.
@@ -414,7 +447,7 @@ impl<K, P> Default for DotMapPart<K, P> {
 impl<K: Ord, P> DotMapPart<K, P> {
     /// The entries of `key`.
     pub(crate) fn get(&self, key: &K) -> Option<&P> {
-        self.0.get(key)
+        self.0.get(key).map(|part| &part.value)
     }
 }
 
@@ -428,7 +461,7 @@ impl<K: Key, P: Part> Part for DotMapPart<K, P> {
     }
 
     fn entries(&self) -> u64 {
-        self.0.values().map(P::entries).sum()
+        self.0.values().map(WithRestPart::entries).sum()
     }
 
     fn names(&self, out: &mut Names) {
@@ -477,7 +510,19 @@ impl<K: Key, P: Part> Part for DotMapPart<K, P> {
     }
 
     fn encode(&self, encoder: &mut Encoder, _: Place) {
-        encoder.byte(P::kind(Place::Removable) as u8);
+        self.encode_as(P::kind(Place::Removable), encoder);
+    }
+
+    fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotMapPart<K, P>, DecodeError> {
+        decoder.shape(P::kind(Place::Removable))?;
+        DotMapPart::decode_children(decoder, |d| WithRestPart::decode(d, Place::Removable))
+    }
+}
+
+impl<K: Key, P: Part> DotMapPart<K, P> {
+    /// Writes the keys and children, which have the shape `child`.
+    pub(super) fn encode_as(&self, child: ShapeKind, encoder: &mut Encoder) {
+        encoder.byte(child as u8);
         encoder.varint(self.0.len() as u64);
         for (key, part) in &self.0 {
             encoder.key(key);
@@ -485,12 +530,15 @@ impl<K: Key, P: Part> Part for DotMapPart<K, P> {
         }
     }
 
-    fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotMapPart<K, P>, DecodeError> {
-        decoder.shape(P::kind(Place::Removable))?;
-        let mut parts = BTreeMap::<K, P>::new();
+    /// Reads the keys and, with `read`, the children.
+    pub(super) fn decode_children(
+        decoder: &mut Decoder<'_>,
+        mut read: impl FnMut(&mut Decoder<'_>) -> Result<WithRestPart<P>, DecodeError>,
+    ) -> Result<DotMapPart<K, P>, DecodeError> {
+        let mut parts = BTreeMap::<K, WithRestPart<P>>::new();
         for _ in 0..decoder.count(3)? {
             let key = decoder.key(parts.last_key_value().map(|(key, _)| key))?;
-            let part = decoder.deeper(|d| P::decode(d, Place::Removable))?;
+            let part = decoder.deeper(&mut read)?;
             decoder.require(!part.is_empty(), DecodeErrorKind::NotCanonical)?;
             parts.insert(key, part);
         }

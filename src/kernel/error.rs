@@ -178,6 +178,8 @@ pub enum Fault {
     NameTwice,
     /// By its heads no update would be a newest one, or one that its replica went on from would.
     HeadsImpossible,
+    /// A field that is not known here, or the children of a map in one, has another shape than before.
+    Reshaped,
     /// What it kills crosses what another one kills in more pieces than honest updates do.
     TooIntricate,
 }
@@ -203,6 +205,7 @@ impl fmt::Display for Fault {
             Self::LamportImpossible(at) => write!(f, "the lamport time of {at:?} is impossible"),
             Self::NameTwice => f.write_str("one name stands at two places"),
             Self::HeadsImpossible => f.write_str("its heads are impossible"),
+            Self::Reshaped => f.write_str("a field has another shape than before"),
             Self::TooIntricate => f.write_str("what it kills is too intricate"),
         }
     }

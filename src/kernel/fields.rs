@@ -3,7 +3,8 @@
 //! A struct is written as the number of its fields that hold something, then each of these in
 //! ascending order of tags: the tag, and with its length before it the kind of its shape and its
 //! body. A field that holds nothing is left out, so a struct that never had the field has the same
-//! bytes. A tag is given by `#[replicated(tag = n)]` or is the upper half of the 64-bit FNV-1a hash
+//! bytes. A field that the struct does not have is passed over and kept by what holds the struct, if
+//! that can (see `WithRest`); it is written again at its place. A tag is given by `#[replicated(tag = n)]` or is the upper half of the 64-bit FNV-1a hash
 //! of the field's name; 0 is never a tag.
 
 pub use alloc::collections::BTreeSet;
@@ -54,7 +55,12 @@ pub fn encode_part<P: Part>(encoder: &mut Encoder, place: Place, tag: u32, part:
     }
 }
 
-fn encode(encoder: &mut Encoder, tag: u32, kind: ShapeKind, body: impl FnOnce(&mut Encoder)) {
+pub(super) fn encode(
+    encoder: &mut Encoder,
+    tag: u32,
+    kind: ShapeKind,
+    body: impl FnOnce(&mut Encoder),
+) {
     encoder.varint(u64::from(tag));
     encoder.nested(|e| {
         e.byte(kind as u8);
@@ -81,7 +87,7 @@ pub fn decode(
             });
         }
         before = tag;
-        decoder.nested(|d| read(tag, d))?;
+        decoder.within(tag, |d| d.nested(|d| read(tag, d)))?;
     }
     Ok(())
 }
@@ -104,9 +110,9 @@ pub(crate) fn decode_flat_field<S: Replicated>(
     place: Place,
     field: &mut S,
 ) -> Result<(), DecodeError> {
-    decoder.shape(S::kind(place))?;
-    *field = S::decode(decoder, place)?;
-    decoder.require(!field.is_bottom(), Kind::NotCanonical)
+    let (read, unknown) = decode_shape(decoder, S::kind(place), |d| S::decode(d, place))?;
+    *field = read;
+    decoder.require(unknown || !field.is_bottom(), Kind::NotCanonical)
 }
 
 /// Reads one field of a fragment.
@@ -127,30 +133,50 @@ pub(crate) fn decode_flat_part<P: Part>(
     place: Place,
     part: &mut P,
 ) -> Result<(), DecodeError> {
-    decoder.shape(P::kind(place))?;
-    *part = P::decode(decoder, place)?;
-    decoder.require(!part.is_empty(), Kind::NotCanonical)
+    let (read, unknown) = decode_shape(decoder, P::kind(place), |d| P::decode(d, place))?;
+    *part = read;
+    decoder.require(unknown || !part.is_empty(), Kind::NotCanonical)
 }
 
-/// Refuses a field that the struct does not have.
+/// Reads a field; returns also whether fields of it were passed over.
+fn decode_shape<T>(
+    decoder: &mut Decoder<'_>,
+    kind: ShapeKind,
+    read: impl FnOnce(&mut Decoder<'_>) -> Result<T, DecodeError>,
+) -> Result<(T, bool), DecodeError> {
+    decoder.shape(kind)?;
+    let before = decoder.passed_over();
+    let value = match kind {
+        ShapeKind::Struct => read(decoder)?,
+        // What is below another shape has no path of tags: a map keeps it for each key.
+        _ => decoder.refusing_unknown(read)?,
+    };
+    Ok((value, decoder.passed_over() > before))
+}
+
+/// Passes over a field that the struct does not have.
 ///
 /// # Errors
-/// Always [`NeedsNewer`](Kind::NeedsNewer): another version of the type has this field.
-pub fn unknown(decoder: &Decoder<'_>, tag: u32) -> Result<(), DecodeError> {
-    Err(decoder.error(Kind::NeedsNewer { unknown: tag }))
+/// [`NeedsNewer`](Kind::NeedsNewer) if nothing that holds the struct can keep it.
+pub fn unknown(decoder: &mut Decoder<'_>, tag: u32) -> Result<(), DecodeError> {
+    decoder.pass_over(tag)
 }
 
 /// Appends what a seal covers of one field: its tag, the length of its content, the content.
 ///
 /// Nothing for an empty field, so that a struct that never had the field has the same seals.
 pub fn content<P: Part>(out: &mut Vec<u8>, tag: u32, part: &P) {
-    if part.is_empty() {
-        return;
+    if !part.is_empty() {
+        frame(out, tag, |out| part.content(out));
     }
+}
+
+/// Appends what a seal covers of one field that `content` appends.
+pub(super) fn frame(out: &mut Vec<u8>, tag: u32, content: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(&tag.to_le_bytes());
     let start = out.len();
     out.extend_from_slice(&[0; 8]);
-    part.content(out);
+    content(out);
     let len = (out.len() - start - 8) as u64;
     out[start..start + 8].copy_from_slice(&len.to_le_bytes());
 }

@@ -4,6 +4,8 @@ use alloc::collections::btree_map;
 use core::fmt;
 use core::iter::FusedIterator;
 
+use super::WithRest;
+
 /// What a value shows of what it holds under its keys, in ascending order of these.
 ///
 /// # Examples
@@ -20,8 +22,53 @@ use core::iter::FusedIterator;
 /// # Ok::<(), commute::EditError>(())
 /// ```
 pub struct Iter<'a, K, S, Item> {
-    held: btree_map::Iter<'a, K, S>,
+    held: Held<'a, K, S>,
     show: Show<'a, K, S, Item>,
+}
+
+/// What is held under keys: values, or the children of a map.
+enum Held<'a, K, S> {
+    Values(btree_map::Iter<'a, K, S>),
+    Children(btree_map::Iter<'a, K, WithRest<S>>),
+}
+
+impl<'a, K, S> Iterator for Held<'a, K, S> {
+    type Item = (&'a K, &'a S);
+
+    fn next(&mut self) -> Option<(&'a K, &'a S)> {
+        match self {
+            Held::Values(values) => values.next(),
+            Held::Children(children) => children.next().map(|(key, child)| (key, &child.value)),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self {
+            Held::Values(values) => values.size_hint(),
+            Held::Children(children) => children.size_hint(),
+        }
+    }
+}
+
+impl<'a, K, S> DoubleEndedIterator for Held<'a, K, S> {
+    fn next_back(&mut self) -> Option<(&'a K, &'a S)> {
+        match self {
+            Held::Values(values) => values.next_back(),
+            Held::Children(children) => {
+                let last = children.next_back();
+                last.map(|(key, child)| (key, &child.value))
+            }
+        }
+    }
+}
+
+impl<K, S> Clone for Held<'_, K, S> {
+    fn clone(&self) -> Self {
+        match self {
+            Held::Values(values) => Held::Values(values.clone()),
+            Held::Children(children) => Held::Children(children.clone()),
+        }
+    }
 }
 
 /// What is shown of a key and what is held under it; `None` if it is not there for a reader.
@@ -29,9 +76,18 @@ pub(crate) type Show<'a, K, S, Item> = fn(&'a K, &'a S) -> Option<Item>;
 
 impl<'a, K, S, Item> Iter<'a, K, S, Item> {
     pub(crate) fn new(
-        held: btree_map::Iter<'a, K, S>,
+        values: btree_map::Iter<'a, K, S>,
         show: Show<'a, K, S, Item>,
     ) -> Iter<'a, K, S, Item> {
+        let held = Held::Values(values);
+        Iter { held, show }
+    }
+
+    pub(crate) fn of_children(
+        children: btree_map::Iter<'a, K, WithRest<S>>,
+        show: Show<'a, K, S, Item>,
+    ) -> Iter<'a, K, S, Item> {
+        let held = Held::Children(children);
         Iter { held, show }
     }
 }
@@ -45,7 +101,7 @@ impl<'a, K, S, Item> Iterator for Iter<'a, K, S, Item> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, Some(self.held.len()))
+        (0, self.held.size_hint().1)
     }
 }
 

@@ -13,6 +13,8 @@
 mod dot_fun;
 mod dot_map;
 mod dot_set;
+mod dyn_fields;
+mod dynamic;
 mod error;
 #[doc(hidden)]
 pub mod fields;
@@ -28,6 +30,8 @@ mod traits;
 mod update;
 mod watched;
 mod watched_map;
+mod weave;
+mod with_rest;
 
 pub use dot_fun::DotFun;
 pub use dot_map::DotMap;
@@ -43,3 +47,4 @@ pub use update::{EditView, Update};
 pub(crate) use watched::watched_as_a_whole;
 pub use watched::{Replaced, Watched};
 pub use watched_map::{MapBefore, MapChange};
+pub(crate) use with_rest::{WithRest, WithRestPart};

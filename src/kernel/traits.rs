@@ -39,6 +39,19 @@ pub enum ShapeKind {
 
 impl ShapeKind {
     pub(crate) const LAST: u8 = ShapeKind::Seq as u8;
+
+    /// The shape with this number, if there is one.
+    pub(crate) fn from_number(number: u8) -> Option<ShapeKind> {
+        let all = [
+            ShapeKind::DotSet,
+            ShapeKind::DotFun,
+            ShapeKind::Latest,
+            ShapeKind::DotMap,
+            ShapeKind::Struct,
+            ShapeKind::Seq,
+        ];
+        all.into_iter().find(|kind| *kind as u8 == number)
+    }
 }
 
 /// A replicated value: a store of entries. Implemented by the types of this crate and, for structs

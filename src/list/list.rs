@@ -184,9 +184,7 @@ impl<T: Element> List<T> {
         let chars = Chars(range.start)..Chars(range.end);
         self.order.delete_range(chars, update)?;
         for id in ids {
-            if let Some(value) = self.values.child_of(&id) {
-                value.reset(update)?;
-            }
+            self.values.remove(&id, update)?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use core::fmt;
 use super::ledger::Records;
 use super::seal::SealSpan;
 use crate::clock::{ByReplica, Dot, Dots, Names, ReplicaId, Version};
-use crate::kernel::{Fault, Kills, MergeError, Part, Replicated};
+use crate::kernel::{Fault, Kills, MergeError, Part, Replicated, WithRestPart};
 
 /// Some updates: one, a group of several, or the answer to a peer's version.
 ///
@@ -25,7 +25,7 @@ pub struct Delta<S: Replicated> {
     pub(crate) after: Dots,
     pub(crate) heads: Dots,
     pub(crate) seals: ByReplica<SealSpan>,
-    pub(crate) part: S::Part,
+    pub(crate) part: WithRestPart<S::Part>,
     pub(crate) kills: Kills,
     pub(crate) ledger: Records,
 }
@@ -39,7 +39,7 @@ impl<S: Replicated> Delta<S> {
             after: Dots::new(),
             heads: Dots::new(),
             seals: ByReplica::new(),
-            part: S::Part::default(),
+            part: WithRestPart::default(),
             kills: Kills::default(),
             ledger: Records::default(),
         }

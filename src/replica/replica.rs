@@ -6,7 +6,7 @@ use core::ops::Deref;
 
 use super::{Applied, Delta, State};
 use crate::clock::{Dot, ReplicaId};
-use crate::kernel::{EditError, MergeError, Replicated, Update, Watched};
+use crate::kernel::{EditError, MergeError, Replicated, Update, Watched, WithRest};
 
 /// One replica of a value of type `S`.
 ///
@@ -231,7 +231,7 @@ impl<S: Replicated> Replica<S> {
 
 /// Undoes the running update unless it is disarmed, on error and on panic alike.
 struct RollbackGuard<'a, S: Replicated> {
-    value: &'a mut S,
+    value: &'a mut WithRest<S>,
     armed: bool,
 }
 

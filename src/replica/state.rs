@@ -12,7 +12,7 @@ use super::seal::{self, SealSpan};
 use super::waiting::Waiting;
 use super::{Delta, Digest, WaitingLimits};
 use crate::clock::{ByReplica, Dot, Dots, Names, Ranges, ReplicaId, Version};
-use crate::kernel::{Fault, Kills, MergeError, Part, Place, Replicated, Watched};
+use crate::kernel::{Fault, Kills, MergeError, Part, Place, Replicated, Watched, WithRest};
 
 /// What became of a delta.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,7 +49,7 @@ pub struct State<S: Replicated> {
 
 /// What a state and its snapshots share.
 pub(crate) struct Core<S> {
-    pub(crate) value: S,
+    pub(crate) value: WithRest<S>,
     pub(crate) version: Version,
     pub(crate) heads: Dots,
     pub(crate) seals: ByReplica<u64>,
@@ -64,7 +64,7 @@ impl<S: Replicated> State<S> {
     pub fn new() -> State<S> {
         State {
             core: Arc::new(Core {
-                value: S::empty(Place::Kept),
+                value: WithRest::empty(Place::Kept),
                 version: Version::new(),
                 heads: Dots::new(),
                 seals: ByReplica::new(),
@@ -165,7 +165,7 @@ impl<S: Replicated> State<S> {
     {
         let mut watcher = Watcher::new();
         let applied = self.take(delta, &mut watcher)?;
-        Ok((applied, watcher.changes(&self.core.value)))
+        Ok((applied, watcher.changes(self)))
     }
 
     fn take(&mut self, delta: &Delta<S>, feed: &mut impl Feed<S>) -> Result<Applied, MergeError> {
@@ -312,7 +312,7 @@ impl<S: Replicated> State<S> {
         }
         let dead = self.check_deaths(delta, gone)?;
         let core = self.core_mut();
-        feed.before(&core.value, &delta.part, &dead);
+        feed.before(&core.value.value, &delta.part.value, &dead);
         core.value.kill(&dead);
         core.value.adopt(delta.part.clone(), &core.version);
 
@@ -659,7 +659,7 @@ impl<S: Replicated> Core<S> {
 
 impl<S: Replicated> Clone for Core<S> {
     fn clone(&self) -> Core<S> {
-        let mut value = S::empty(Place::Kept);
+        let mut value = WithRest::empty(Place::Kept);
         value.join(&Version::new(), &self.value, &self.version);
         value.take_local(&self.value);
         Core {
@@ -702,7 +702,7 @@ impl<S: Replicated> Deref for State<S> {
     type Target = S;
 
     fn deref(&self) -> &S {
-        &self.core.value
+        &self.core.value.value
     }
 }
 

@@ -10,13 +10,12 @@ use crate::clock::{Dot, Dots, Names, ReplicaId, Version};
 use crate::codec::{
     DecodeError, DecodeErrorKind as Kind, Decoder, Encoder, FrameKind, Limits, open, seal as frame,
 };
-use crate::kernel::{Kills, Part, Place, Replicated};
+use crate::kernel::{Kills, Part, Place, Replicated, WithRest, WithRestPart};
 
 type Result<T> = core::result::Result<T, DecodeError>;
 
 const CLOCKS: u32 = 2;
 const CONTENT: u32 = 4;
-// 6 is kept for entries of fields that the writer did not know; this version knows none of them.
 const KILLS: u32 = 8;
 const RECORDS: u32 = 10;
 
@@ -132,7 +131,7 @@ impl<S: Replicated> State<S> {
     fn decode_content(&mut self, decoder: &mut Decoder<'_>) -> Result<()> {
         decoder.shape(S::kind(Place::Kept))?;
         let core = self.core_mut();
-        core.value = decoder.deeper(|d| S::decode(d, Place::Kept))?;
+        core.value = decoder.deeper(|d| WithRest::decode(d, Place::Kept))?;
         let mut names = Names::new();
         core.value.names(&Dots::from(&core.version), &mut names);
         // Fewer if an entry's update is not included or one name stands twice.
@@ -224,7 +223,7 @@ impl<S: Replicated> Delta<S> {
             }
             CONTENT => {
                 d.shape(S::kind(Place::Kept))?;
-                delta.part = d.deeper(|d| S::Part::decode(d, Place::Kept))?;
+                delta.part = d.deeper(|d| WithRestPart::decode(d, Place::Kept))?;
                 d.require(!delta.part.is_empty(), Kind::NotCanonical)
             }
             KILLS => {
