@@ -489,6 +489,87 @@ fn board_delta(name: &'static str) -> Sample {
     delta(name, &base, change)
 }
 
+/// What an earlier version of [`NewShelf`] knew.
+#[derive(commute_derive::Replicated)]
+struct Shelf {
+    #[replicated(tag = 1)]
+    books: OrMap<u8, Book>,
+}
+
+#[derive(commute_derive::Replicated)]
+struct Book {
+    #[replicated(tag = 2)]
+    title: LwwRegister<String>,
+}
+
+#[derive(commute_derive::Replicated)]
+struct NewShelf {
+    #[replicated(tag = 1)]
+    books: OrMap<u8, NewBook>,
+    #[replicated(tag = 2)]
+    labels: OrSet<String>,
+    #[replicated(tag = 3)]
+    note: Text,
+    #[replicated(tag = 4)]
+    visits: GCounter,
+    #[replicated(tag = 5)]
+    lent: OrMap<String, NewBook>,
+}
+
+#[derive(commute_derive::Replicated)]
+struct NewBook {
+    #[replicated(tag = 1)]
+    review: Text,
+    #[replicated(tag = 2)]
+    title: LwwRegister<String>,
+    #[replicated(tag = 3)]
+    pages: PnCounter,
+}
+
+fn write_book(book: &mut NewBookEdit<'_>) -> Result<(), EditError> {
+    book.title().set("Emma".into(), Stamp::from_millis(5))?;
+    book.review().insert(Chars(0), "good")?;
+    book.pages().add(300)
+}
+
+fn new_shelf() -> Replica<NewShelf> {
+    let mut a = replica::<NewShelf>(0xaa);
+    a.edit(|shelf| {
+        write_book(&mut shelf.books().entry(1))?;
+        shelf.books().entry(2).pages().subtract(1)?;
+        shelf.labels().insert("new".into())?;
+        shelf.note().insert(Chars(0), "Hi")?;
+        shelf.visits().add(2)?;
+        write_book(&mut shelf.lent().entry("ann".into()))
+    })
+    .unwrap();
+    a
+}
+
+/// A state of a peer that does not know all fields.
+fn unknown_fields(name: &'static str) -> Sample {
+    let bytes = new_shelf().to_bytes();
+    let shelf = State::<Shelf>::from_bytes(&bytes, &Limits::default()).unwrap();
+    assert_eq!(shelf.to_bytes(), bytes, "as those write who know them");
+    state(name, &Replica::from_state(shelf, id(0xbb)))
+}
+
+/// What such a peer answers with, after it has removed a key.
+fn unknown_fields_delta(name: &'static str) -> Sample {
+    let (limits, mut new) = (Limits::default(), new_shelf());
+    let base = State::<Shelf>::from_bytes(&new.to_bytes(), &limits).unwrap();
+    new.edit(|shelf| {
+        shelf.note().delete(Chars(0)..Chars(1))?;
+        shelf.lent().remove("ann")?;
+        write_book(&mut shelf.books().entry(3))
+    })
+    .unwrap();
+    let shelf = State::<Shelf>::from_bytes(&new.to_bytes(), &limits).unwrap();
+    let mut old = Replica::from_state(shelf, id(0xbb));
+    old.edit(|shelf| shelf.books().remove(&1)).unwrap();
+    delta(name, &base, old.delta_since(base.version()))
+}
+
 /// The updates 1 and 3 of `a` as one group, and the state that has only the second missing.
 fn group_with_gap(name: &'static str) -> Sample {
     let mut a = words();
@@ -575,6 +656,8 @@ pub(crate) fn samples() -> Vec<Sample> {
         save("save_text", text()),
         state("state_struct", &board()),
         board_delta("delta_struct"),
+        unknown_fields("state_unknown_fields"),
+        unknown_fields_delta("delta_unknown_fields"),
     ];
     all.extend(others());
     all.extend(nested());
