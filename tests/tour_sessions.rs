@@ -135,7 +135,7 @@ fn positions_of_another_order_are_clamped_and_converge() {
 fn a_wrong_text_and_a_wrong_count_are_noticed() {
     let wrong = SEQUENTIAL.replace("C\\u00e9!", "C");
     let session = Session::from_bytes("wrong", wrong.as_bytes()).unwrap();
-    let played = play(&session).unwrap();
+    let played = play(&session, session.agents).unwrap();
     let said = ["the text is not the one that the session ends with"];
     assert_eq!(played.failed, said);
 }
