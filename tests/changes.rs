@@ -9,6 +9,7 @@ use commute::list::ListChange;
 use commute::set::SetChange;
 use commute::testkit::{Exercise, Source};
 use commute::text::{Chars, TextChange};
+use commute::value::{Plain, ValueChange};
 use commute::{
     Applied, BoundedCounter, Delta, DwFlag, EwFlag, GCounter, GSet, List, LwwMap, LwwRegister,
     MaxRegister, MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, RwMap,
@@ -150,7 +151,8 @@ follow! {
     text: Text,
     list: List<u64>,
     or_map_of_lists: OrMap<u8, List<u64>>,
-    rw_map_of_counters: RwMap<u8, PnCounter>,
+    or_map_of_sets: OrMap<u8, OrSet<u8>>,
+    rw_map: RwMap<u8, PnCounter>,
     value: Value,
 }
 
@@ -242,6 +244,43 @@ fn what_came_and_went_on_the_way_is_no_change() {
     }
     let (_, changes) = b.absorb_with_changes(&first).unwrap();
     assert_eq!(changes, [SetChange::Inserted(2)]);
+}
+
+/// A key that goes and comes again within one merge has other contents, not others to come.
+#[test]
+fn a_value_that_is_gone_in_between_is_told_as_it_changed() {
+    type Tags = OrMap<u8, OrSet<u8>>;
+    let (mut a, mut b) = two::<Tags>();
+    let (_, first) = a.update(|map| map.entry(4).insert(1)).unwrap();
+    b.absorb(&first).unwrap();
+    let (_, second) = a.update(|map| map.remove(&4)).unwrap();
+    let (_, third) = a.update(|map| map.entry(4).insert(2)).unwrap();
+    assert!(b.absorb_with_changes(&third).unwrap().1.is_empty());
+    let (_, changes) = b.absorb_with_changes(&second).unwrap();
+    let changed = |change| MapChange::Changed { key: 4, change };
+    let want = [SetChange::Removed(1), SetChange::Inserted(2)].map(changed);
+    assert_eq!(changes, want);
+}
+
+#[test]
+fn a_value_tells_its_changes_by_key_and_index() {
+    let (mut a, mut b) = two::<Value>();
+    let page = Plain::from([("title", "Plan".into()), ("tags", ["a", "b"].into())]);
+    a.edit(|value| value.set(page)).unwrap();
+    let (_, changes) = b.merge_with_changes(a.state()).unwrap();
+    assert_eq!(changes, [ValueChange::Became(a.view())]);
+    let (_, delta) = a
+        .update(|value| {
+            let mut map = value.map()?;
+            map.entry("tags").list()?.push("c")
+        })
+        .unwrap();
+    let (_, changes) = b.absorb_with_changes(&delta).unwrap();
+    let value = Plain::from("c");
+    let change = ValueChange::List(ListChange::Inserted { at: 2, value }.into());
+    let key = "tags".to_owned();
+    let want = ValueChange::Map(MapChange::Changed { key, change }.into());
+    assert_eq!(changes, [want]);
 }
 
 #[test]

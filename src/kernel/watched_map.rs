@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::{DotMap, Removable, Watched};
+use super::{DotMap, Place, Removable, Watched};
 use crate::clock::Names;
 use crate::codec::Key;
 
@@ -60,44 +60,67 @@ impl<K, S: Watched> Default for MapBefore<K, S> {
     }
 }
 
+impl<K: Key, S: Removable + Watched> MapBefore<K, S> {
+    /// Remembers whether `key` is `visible` and what its value, if there is one, shows before `part`
+    /// comes in there and `dead` dies.
+    pub(crate) fn remember(
+        &mut self,
+        (key, visible): (K, bool),
+        value: Option<&S>,
+        part: &S::Part,
+        dead: &Names,
+    ) {
+        let entry = self.0.entry(key).or_insert_with(|| ValueBefore {
+            visible,
+            before: S::Before::default(),
+        });
+        // Also of what is not shown: a later step may show it again.
+        match value {
+            Some(value) => value.remember(part, dead, &mut entry.before),
+            None => S::empty(Place::Removable).remember(part, dead, &mut entry.before),
+        }
+    }
+
+    /// What is different, now that this is `shown` of each key.
+    pub(crate) fn changes<'s>(
+        self,
+        shown: impl Fn(&K) -> Option<&'s S>,
+    ) -> Vec<MapChange<K, S::View, S::Change>> {
+        let mut changes = Vec::new();
+        for (key, value) in self.0 {
+            match (value.visible, shown(&key)) {
+                (false, None) => {}
+                (true, None) => changes.push(MapChange::Removed { key }),
+                (false, Some(shown)) => {
+                    let value = shown.view();
+                    changes.push(MapChange::Inserted { key, value });
+                }
+                (true, Some(shown)) => {
+                    let key = || key.clone();
+                    let inner = shown.changes(value.before).into_iter();
+                    changes.extend(inner.map(|change| MapChange::Changed { key: key(), change }));
+                }
+            }
+        }
+        changes
+    }
+}
+
 impl<K: Key, S: Removable + Watched> Watched for DotMap<K, S> {
     type Change = MapChange<K, S::View, S::Change>;
     type Before = MapBefore<K, S>;
 
     fn remember(&self, part: &Self::Part, dead: &Names, before: &mut MapBefore<K, S>) {
         for (key, dead) in self.touched(part, dead) {
-            let child = self.get(&key);
-            let value = before.0.entry(key.clone());
-            let value = value.or_insert_with(|| ValueBefore {
-                visible: child.is_some_and(S::visible),
-                before: S::Before::default(),
-            });
-            if let Some(child) = child {
-                let part = part.get(&key).cloned().unwrap_or_default();
-                child.remember(&part, &dead, &mut value.before);
-            }
+            let part = part.get(&key).cloned().unwrap_or_default();
+            let value = self.get(&key);
+            let visible = value.is_some_and(S::visible);
+            before.remember((key, visible), value, &part, &dead);
         }
     }
 
     fn changes(&self, before: MapBefore<K, S>) -> Vec<Self::Change> {
-        let mut changes = Vec::new();
-        for (key, value) in before.0 {
-            let child = self.get(&key).filter(|child| child.visible());
-            match (value.visible, child) {
-                (false, None) => {}
-                (true, None) => changes.push(MapChange::Removed { key }),
-                (false, Some(child)) => {
-                    let value = child.view();
-                    changes.push(MapChange::Inserted { key, value });
-                }
-                (true, Some(child)) => {
-                    let key = || key.clone();
-                    let inner = child.changes(value.before).into_iter();
-                    changes.extend(inner.map(|change| MapChange::Changed { key: key(), change }));
-                }
-            }
-        }
-        changes
+        before.changes(|key| self.get(key).filter(|value| value.visible()))
     }
 
     fn follow(view: &mut BTreeMap<K, S::View>, change: Self::Change) {

@@ -5,12 +5,14 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
+use super::MapChange;
+use crate::clock::Names;
 use crate::codec::Key;
 use crate::kernel::newtype::debug_as_view;
 use crate::kernel::structs::{replicated_struct, struct_part};
 use crate::kernel::{
-    DotMap, DotMapPart, EditError, EditView, Part, Removable, Replicated, Update,
-    watched_as_a_whole,
+    DotMap, DotMapPart, EditError, EditView, MapBefore, Part, Removable, Replicated, Update,
+    Watched,
 };
 use crate::set::RwSet;
 
@@ -167,7 +169,32 @@ impl<K: Key, V: Removable> Removable for RwMap<K, V> {
 }
 
 debug_as_view!(impl[K: Key, V: Removable<View: core::fmt::Debug>] RwMap<K, V>);
-watched_as_a_whole!(impl[K: Key, V: Removable<View: PartialEq>] RwMap<K, V>);
+/// What is remembered of the value of each key, and whether it was shown.
+impl<K: Key, V: Removable + Watched> Watched for RwMap<K, V> {
+    type Change = MapChange<K, V::View, V::Change>;
+    type Before = MapBefore<K, V>;
+
+    fn remember(&self, part: &Self::Part, dead: &Names, before: &mut MapBefore<K, V>) {
+        let mut touched = self.values.touched(&part.values, dead);
+        for key in self.keys.touched(&part.keys, dead) {
+            touched.entry(key).or_default();
+        }
+        for (key, dead) in touched {
+            let part = part.values.get(&key).cloned().unwrap_or_default();
+            let visible = self.contains_key(&key);
+            let value = self.values.get(&key);
+            before.remember((key, visible), value, &part, &dead);
+        }
+    }
+
+    fn changes(&self, before: MapBefore<K, V>) -> Vec<Self::Change> {
+        before.changes(|key| self.get(key))
+    }
+
+    fn follow(view: &mut BTreeMap<K, V::View>, change: Self::Change) {
+        change.make(view, V::follow);
+    }
+}
 
 /// With plain values as the values compare with: sets with sets, counters with numbers.
 impl<K: Key, V: Removable + PartialEq<W>, W> PartialEq<BTreeMap<K, W>> for RwMap<K, V> {

@@ -5,9 +5,10 @@ use alloc::collections::BTreeSet;
 use core::borrow::Borrow;
 
 use super::readers::set_readers;
+use crate::clock::Names;
 use crate::codec::Key;
 use crate::kernel::{
-    DotFun, DotMap, EditError, EditView, Removable, Update,
+    DotFun, DotMap, EditError, EditView, Removable, Replicated, Update,
     newtype::{debug_as_view, replicated_newtype},
 };
 use crate::set::change::watched_set;
@@ -46,6 +47,15 @@ use crate::set::change::watched_set;
 pub struct RwSet<T>(DotMap<T, DotFun<bool>>);
 
 impl<T: Key> RwSet<T> {
+    /// The elements that `part` brings something for and of which something dies by `dead`.
+    pub(crate) fn touched(
+        &self,
+        part: &<RwSet<T> as Replicated>::Part,
+        dead: &Names,
+    ) -> impl Iterator<Item = T> + use<T> {
+        self.0.touched(part, dead).into_keys()
+    }
+
     /// The number of elements. O(n + r), r = removal records.
     pub fn len(&self) -> usize {
         self.iter().count()

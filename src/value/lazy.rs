@@ -29,7 +29,7 @@ impl<S: Removable> Lazy<S> {
         }
     }
 
-    fn or_empty<R>(&self, read: impl FnOnce(&S) -> R) -> R {
+    pub(super) fn or_empty<R>(&self, read: impl FnOnce(&S) -> R) -> R {
         match &self.0 {
             Some(inner) => read(inner),
             None => read(&S::empty(Place::Removable)),

@@ -11,7 +11,7 @@ use super::scalar::Scalar;
 use crate::counter::PnCounter;
 use crate::kernel::newtype::{debug_as_view, equals_view};
 use crate::kernel::structs::{replicated_struct, struct_part};
-use crate::kernel::{DotFun, EditError, Removable, Replicated, Update, watched_as_a_whole};
+use crate::kernel::{DotFun, EditError, Removable, Replicated, Update};
 use crate::list::List;
 use crate::map::OrMap;
 use crate::text::Text;
@@ -225,7 +225,6 @@ impl Removable for Value {
 
 debug_as_view!(impl[] Value);
 equals_view!(impl[] Value);
-watched_as_a_whole!(impl[] Value);
 
 replicated_struct! {
     impl[] Value, ValuePart: ValuePart {
@@ -254,11 +253,11 @@ replicated_struct! {
 /// Some entries of a [`Value`], by kind.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct ValuePart {
-    content: <DotFun<Content> as Replicated>::Part,
-    counter: <PnCounter as Replicated>::Part,
-    text: <Text as Replicated>::Part,
-    list: <List<Value> as Replicated>::Part,
-    map: <OrMap<String, Value> as Replicated>::Part,
+    pub(super) content: <DotFun<Content> as Replicated>::Part,
+    pub(super) counter: <PnCounter as Replicated>::Part,
+    pub(super) text: <Text as Replicated>::Part,
+    pub(super) list: <List<Value> as Replicated>::Part,
+    pub(super) map: <OrMap<String, Value> as Replicated>::Part,
 }
 
 struct_part! {
