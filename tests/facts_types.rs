@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use commute::{
-    Applied, Delta, EditError, GCounter, LwwMap, LwwRegister, MaxRegister, MvRegister, OrMap,
-    OrSet, PnCounter, Replica, ReplicaId, Replicated, Stamp,
+    Applied, BoundedCounter, Delta, DwFlag, EditError, EwFlag, GCounter, GSet, List, LwwMap,
+    LwwRegister, MaxRegister, MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId,
+    Replicated, RwSet, Stamp, TwoPhaseSet,
 };
 
 fn replica<S: Replicated>(id: u128) -> Replica<S> {
@@ -379,7 +380,7 @@ fn a_greatest_value_that_was_removed_leaves_the_next_one() {
 }
 
 #[test]
-fn a_thousand_items_that_came_and_went_leave_nothing() {
+fn row_38_a_thousand_items_that_came_and_went_leave_nothing() {
     let mut replicas = [1, 2, 3].map(replica::<LwwMap<u64, u64>>);
     for round in 0..300 {
         for (place, replica) in replicas.iter_mut().enumerate() {
@@ -397,4 +398,213 @@ fn a_thousand_items_that_came_and_went_leave_nothing() {
     assert!(a.to_bytes().len() < 250, "{} bytes", a.to_bytes().len());
     let keys: BTreeSet<u64> = a.iter().map(|(key, _)| *key).collect();
     assert!(keys.is_empty());
+}
+
+#[test]
+fn row_2_concurrent_versions_have_no_order_and_both_values_stay() {
+    let [mut a, mut b] = [1, 2].map(replica::<MvRegister<u64>>);
+    a.edit(|register| register.set(1)).unwrap();
+    b.edit(|register| register.set(2)).unwrap();
+    assert_eq!(a.version().partial_cmp(b.version()), None);
+    a.merge(&b).unwrap();
+    assert_eq!(a.view(), [1, 2]);
+    assert!(a.version() > b.version());
+}
+
+#[cfg(feature = "derive")]
+#[test]
+fn row_7_a_counter_a_set_and_a_register_under_one_key() {
+    #[derive(Replicated)]
+    struct Item {
+        n: PnCounter,
+        s: OrSet<String>,
+        r: MvRegister<u64>,
+    }
+    let [mut a, mut b] = [1, 2].map(replica::<OrMap<String, Item>>);
+    let count = sent(&mut a, |map| map.entry("k".into()).n().add(2));
+    let add = sent(&mut a, |map| {
+        map.entry("k".into()).s().insert("x".into()).map(drop)
+    });
+    let write = sent(&mut b, |map| map.entry("k".into()).r().set(7));
+    let right = |map: &Replica<OrMap<String, Item>>| {
+        let item = map.get("k").unwrap();
+        assert_eq!(
+            (item.n.value(), item.s.len(), item.r.value()),
+            (2, 1, Some(&7))
+        );
+    };
+    a.merge(&b).unwrap();
+    right(&a);
+    for order in [[&count, &add, &write], [&write, &add, &count]] {
+        let mut c = replica::<OrMap<String, Item>>(3);
+        order
+            .into_iter()
+            .for_each(|delta| drop(c.absorb(delta).unwrap()));
+        right(&c);
+        assert_eq!(c.to_bytes(), a.to_bytes());
+    }
+}
+
+/// The own edit shows at once, and changes nothing when it comes back.
+fn shows_once<S: Replicated>(edit: impl FnOnce(&mut S::Edit<'_>) -> Result<(), EditError>) {
+    let mut own = replica::<S>(1);
+    let delta = sent(&mut own, edit);
+    let after = own.to_bytes();
+    assert_eq!(own.absorb(&delta), Ok(Applied::Duplicate));
+    assert_eq!(own.to_bytes(), after);
+    let mut other = replica::<S>(2);
+    assert_eq!(other.absorb(&delta), Ok(Applied::New));
+    assert_eq!(other.absorb(&delta), Ok(Applied::Duplicate));
+    assert_eq!(other.to_bytes(), after);
+}
+
+#[test]
+fn row_11_every_type_applies_its_own_edit_once() {
+    shows_once::<BoundedCounter>(|count| count.add(1));
+    shows_once::<MaxRegister<u64>>(|register| register.set(1).map(drop));
+    shows_once::<MinRegister<u64>>(|register| register.set(1).map(drop));
+    shows_once::<LwwRegister<u64>>(|register| register.set(1, at(1)).map(drop));
+    shows_once::<MvRegister<u64>>(|register| register.set(1));
+    shows_once::<EwFlag>(|flag| flag.enable());
+    shows_once::<DwFlag>(|flag| flag.disable());
+    shows_once::<GSet<u64>>(|set| set.insert(1).map(drop));
+    shows_once::<TwoPhaseSet<u64>>(|set| set.insert(1).map(drop));
+    shows_once::<RwSet<u64>>(|set| set.remove(&1).map(drop));
+    shows_once::<LwwMap<u64, u64>>(|map| map.insert(1, 1, at(1)).map(drop));
+    shows_once::<Counts>(|map| map.entry("k".into()).add(5));
+    shows_once::<List<u64>>(|list| list.push(1));
+}
+
+#[test]
+fn row_37_ids_that_begin_alike_are_two_and_what_was_removed_stays_so() {
+    let id = |last| {
+        let mut bytes = [7; 16];
+        bytes[15] = last;
+        ReplicaId::from_bytes(bytes)
+    };
+    let [mut a, mut b] = [1, 2].map(|last| Replica::<OrSet<u64>>::new(id(last)));
+    a.edit(|set| set.insert(1)).unwrap();
+    b.edit(|set| set.insert(2)).unwrap();
+    a.merge(&b).unwrap();
+    assert_eq!((a.len(), a.version().len()), (2, 2));
+    let older = a.state().clone();
+    a.edit(|set| set.remove(&2)).unwrap();
+    assert_eq!(a.merge(&older), Ok(Applied::Duplicate));
+    assert!(!a.contains(&2));
+}
+
+#[test]
+fn row_41_a_map_that_is_replaced_keeps_the_field_that_is_set_concurrently() {
+    let mut a = replica::<Nested>(1);
+    let mut b = a.fork_as(ReplicaId::from(2));
+    a.edit(|map| map.entry("d".into()).entry("a".into()).set(3))
+        .unwrap();
+    b.edit(|map| {
+        map.remove("d")?;
+        map.entry("d".into()).entry("a".into()).set(1)?;
+        map.entry("d".into()).entry("b".into()).set(4)
+    })
+    .unwrap();
+    a.merge(&b).unwrap();
+    b.merge(&a).unwrap();
+    let d = BTreeMap::from([("a".to_string(), vec![3, 1]), ("b".to_string(), vec![4])]);
+    let expected = BTreeMap::from([("d".to_string(), d)]);
+    assert!(**a == expected && **b == expected);
+    // As one plain value the other one is not shown, but readable.
+    let [mut a, mut b] = [1, 2].map(replica::<LwwMap<String, String>>);
+    a.edit(|map| map.insert("d".into(), "a=3".into(), at(1)).map(drop))
+        .unwrap();
+    b.edit(|map| map.insert("d".into(), "a=1 b=4".into(), at(2)).map(drop))
+        .unwrap();
+    a.merge(&b).unwrap();
+    assert_eq!(a.get("d").map(String::as_str), Some("a=1 b=4"));
+}
+
+#[test]
+fn row_42_an_update_wins_over_a_removal_under_every_key() {
+    // A plain value, a register, a nested map: one rule for keys.
+    let mut a = replica::<LwwMap<u64, u64>>(1);
+    a.edit(|map| map.insert(1, 1, at(1)).map(drop)).unwrap();
+    let mut b = a.fork_as(ReplicaId::from(2));
+    a.edit(|map| map.remove(&1).map(drop)).unwrap();
+    b.edit(|map| map.insert(1, 2, at(1)).map(drop)).unwrap();
+    a.merge(&b).unwrap();
+    assert_eq!(a.get(&1), Some(&2));
+
+    let mut a = replica::<Nested>(1);
+    a.edit(|map| map.entry("k".into()).entry("x".into()).set(1))
+        .unwrap();
+    let mut b = a.fork_as(ReplicaId::from(2));
+    let mut c = a.fork_as(ReplicaId::from(3));
+    a.edit(|map| map.entry("k".into()).remove("x").map(drop))
+        .unwrap();
+    b.edit(|map| map.remove("k").map(drop)).unwrap();
+    c.edit(|map| map.entry("k".into()).entry("x".into()).set(2))
+        .unwrap();
+    a.merge(&b).unwrap();
+    a.merge(&c).unwrap();
+    let inner = BTreeMap::from([("x".to_string(), vec![2])]);
+    assert!(**a == BTreeMap::from([("k".to_string(), inner)]));
+
+    // In a list, where elements do not come back, the removal wins, as its documentation says.
+    let mut a = replica::<List<u64>>(1);
+    a.edit(|list| list.extend([1, 9])).unwrap();
+    let mut b = a.fork_as(ReplicaId::from(2));
+    a.edit(|list| list.remove(0)).unwrap();
+    b.edit(|list| list.set(0, 2)).unwrap();
+    a.merge(&b).unwrap();
+    b.merge(&a).unwrap();
+    assert_eq!((a.view(), b.view()), (vec![9], vec![9]));
+}
+
+#[test]
+fn row_43_a_conflict_is_told_only_where_there_is_one() {
+    let [mut a, mut b] = [1, 2].map(replica::<MvRegister<u64>>);
+    a.edit(|register| register.set(1)).unwrap();
+    b.edit(|register| register.set(1)).unwrap();
+    let mut both = a.fork_as(ReplicaId::from(3));
+    both.merge(&b).unwrap();
+    assert!(both.is_conflict() && both.len() == 2);
+    b.edit(|register| register.clear()).unwrap();
+    a.merge(&b).unwrap();
+    assert_eq!((a.is_conflict(), a.value(), a.len()), (false, Some(&1), 1));
+}
+
+#[test]
+fn row_83_who_is_called_how_does_not_matter() {
+    let shown = |ids: [u128; 2]| {
+        let [mut a, mut b] = ids.map(replica::<Groups>);
+        a.edit(|map| map.entry("k".into()).extend([1, 2])).unwrap();
+        b.merge(&a).unwrap();
+        b.edit(|map| map.entry("k".into()).remove(&1).map(drop))
+            .unwrap();
+        a.edit(|map| map.entry("k".into()).insert(3).map(drop))
+            .unwrap();
+        b.edit(|map| map.remove("k").map(drop)).unwrap();
+        b.edit(|map| map.entry("k".into()).insert(4).map(drop))
+            .unwrap();
+        a.merge(&b).unwrap();
+        a.view()
+    };
+    let k = BTreeSet::from([3, 4]);
+    assert_eq!(shown([1, 2]), BTreeMap::from([("k".to_string(), k)]));
+    assert_eq!(shown([1, 2]), shown([2, 1]));
+}
+
+/// The same history by its deltas and by states is the same state, not only the same values.
+#[test]
+fn a_register_under_a_key_is_one_state_by_either_route() {
+    let mut a = replica::<OrMap<String, MvRegister<u64>>>(1);
+    let one = sent(&mut a, |map| map.entry("k".into()).set(1));
+    let mut b = a.fork_as(ReplicaId::from(2));
+    let gone = sent(&mut a, |map| map.remove("k").map(drop));
+    let two = sent(&mut b, |map| map.entry("k".into()).set(2));
+    let mut merged = a.fork_as(ReplicaId::from(3));
+    merged.merge(&b).unwrap();
+    all_ways(
+        || replica(4),
+        &[one, gone, two],
+        |all| assert_eq!(all.to_bytes(), merged.to_bytes()),
+    );
+    assert_eq!(merged.get("k").and_then(MvRegister::value), Some(&2));
 }

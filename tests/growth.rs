@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::cmp::Ordering;
 
 use commute::codec::Key;
-use commute::{OrSet, Replica, ReplicaId};
+use commute::{Limits, OrSet, Replica, ReplicaId, State};
 
 thread_local! {
     static COMPARISONS: Cell<u64> = const { Cell::new(0) };
@@ -78,6 +78,40 @@ fn one_element_costs_a_logarithm_of_the_set() {
         assert!(
             large <= 2 * small + 40,
             "{small} comparisons at 1,000, {large} at 100,000"
+        );
+    }
+}
+
+/// Comparisons for reading a state of `size` elements, for joining two halves of it, and for an answer
+/// with half of it.
+fn whole_costs(size: u32) -> [u64; 3] {
+    let [mut a, mut b] = [1, 2].map(|id| Replica::<OrSet<Counted>>::new(ReplicaId::from(id)));
+    let halves = [(&mut a, 0), (&mut b, 1)];
+    for (half, from) in halves {
+        let values = (from..size).step_by(2).map(Counted);
+        half.edit(|set| set.extend(values)).unwrap();
+    }
+    let answer = b.delta_since(a.version());
+    let absorbed = comparisons(|| {
+        let mut other = a.fork_as(ReplicaId::from(3));
+        let _ = other.absorb(&answer).unwrap();
+    });
+    let merged = comparisons(|| drop(a.merge(&b).unwrap()));
+    let bytes = a.to_bytes();
+    let read = comparisons(|| {
+        let state = State::<OrSet<Counted>>::from_bytes(&bytes, &Limits::default());
+        assert_eq!(state.unwrap().len(), size as usize);
+    });
+    [read, merged, absorbed]
+}
+
+#[test]
+fn row_113_whole_states_cost_twice_as_much_where_they_are_twice_as_large() {
+    let (small, large) = (whole_costs(4_000), whole_costs(8_000));
+    for (small, large) in small.into_iter().zip(large) {
+        assert!(
+            small > 4_000 && large * 2 < small * 5,
+            "{small} and {large}"
         );
     }
 }
