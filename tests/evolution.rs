@@ -10,8 +10,8 @@ use boards::{Random, edit_new, edit_old, new, old};
 use commute::codec::Limits;
 use commute::text::Chars;
 use commute::{
-    Applied, Delta, EditError, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated, Stamp,
-    State, Version,
+    Applied, Delta, EditError, MergeError, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated,
+    Stamp, State, Version,
 };
 
 const LIMITS: fn() -> Limits = Limits::default;
@@ -329,6 +329,30 @@ fn a_field_that_a_newer_version_removed_is_kept_for_the_older_one() {
 }
 
 #[test]
+fn what_would_kill_unknown_text_needs_a_newer_version() {
+    let (mut old, mut new) = boards();
+    let mut twin = Replica::<new::Board>::new(new.id());
+    new.edit(|board| board.title().insert(Chars(0), "text"))
+        .unwrap();
+    new.edit(|board| board.people().names().insert("a".into()))
+        .unwrap();
+    pass(&new, &mut old);
+
+    // To those who know another first update of that id, the text is not there.
+    twin.edit(|board| board.seen().add(1)).unwrap();
+    twin.edit(|board| board.seen().add(1)).unwrap();
+    let mut third = twin.fork_as(ReplicaId::from(9));
+    third.edit(|board| board.seen().add(1)).unwrap();
+    third.drop_ledger();
+    let answer = third.delta_since(twin.version()).to_bytes();
+    let answer = Delta::<old::Board>::from_bytes(&answer, &LIMITS()).unwrap();
+    let before = old.save();
+    assert_eq!(old.check(&answer), Err(MergeError::NeedsNewer));
+    assert_eq!(old.absorb(&answer), Err(MergeError::NeedsNewer));
+    assert_eq!(old.save(), before);
+}
+
+#[test]
 fn what_is_unknown_is_no_change_of_the_view() {
     let (mut old, mut new) = boards();
     let (_, delta) = new
@@ -396,13 +420,13 @@ fn an_unknown_field_of_another_shape_is_refused() {
     let mut mapped = Replica::<Mapped>::new(id(2));
     let mut listed = Replica::<Listed>::new(id(3));
     counted.edit(|counted| counted.more().add(1)).unwrap();
-    mapped.edit(|mapped| mapped.more().entry(1).add(1)).unwrap();
+    mapped.edit(|mapped| mapped.more().entry(2).add(1)).unwrap();
     listed.edit(|listed| listed.more().insert(1)).unwrap();
     let states = [counted.to_bytes(), mapped.to_bytes(), listed.to_bytes()];
     let [counted, mapped, listed] =
         states.map(|bytes| State::<Known>::from_bytes(&bytes, &LIMITS()).unwrap());
     for (one, two) in [(&counted, &mapped), (&mapped, &listed), (&listed, &counted)] {
-        let reshaped = commute::MergeError::Invalid(commute::kernel::Fault::Reshaped);
+        let reshaped = MergeError::Invalid(commute::kernel::Fault::Reshaped);
         let mut state = one.clone();
         assert_eq!(state.merge(two), Err(reshaped.clone()));
         let delta = two.delta_since(&Version::new());
