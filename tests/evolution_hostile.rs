@@ -12,7 +12,10 @@ mod heap;
 
 use boards::{Random, edit_new, new, old};
 use commute::codec::{DecodeError, DecodeErrorKind as Kind, Limits};
-use commute::{Delta, GCounter, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated, State};
+use commute::value::{DEPTH_MAX, Plain};
+use commute::{
+    Delta, GCounter, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated, State, Value,
+};
 
 #[global_allocator]
 static COUNTING: heap::Counting = heap::Counting;
@@ -205,6 +208,63 @@ fn unknown_fields_count_against_the_same_limits() {
         );
         assert_eq!(new, old, "items {items}");
     }
+}
+
+#[test]
+fn what_its_own_type_allows_is_not_too_deep() {
+    #[derive(Debug, Replicated)]
+    struct Data {
+        #[replicated(tag = 9)]
+        data: Value,
+    }
+    let mut a = Replica::<Data>::new(ReplicaId::from(1));
+    let lists = (0..DEPTH_MAX).fold(Plain::from(7), |inner, _| Plain::List(vec![inner]));
+    a.edit(|data| data.data().set(lists)).unwrap();
+    let bytes = a.to_bytes();
+    let read = State::<Known>::from_bytes(&bytes, &Limits::default()).unwrap();
+    assert_eq!(read.to_bytes(), bytes);
+    let limits = Limits::default().depth(DEPTH_MAX);
+    let read = State::<Known>::from_bytes(&bytes, &limits);
+    assert_eq!(kind(read), Some(Kind::LimitExceeded));
+}
+
+#[test]
+fn structs_in_structs_are_bounded() {
+    let mut bytes = grown().to_bytes();
+    // In the place of the unknown map: 100,000 structs of one field, each in the one before.
+    let at = bytes
+        .windows(3)
+        .position(|w| matches!(w, [9, _, 4]))
+        .unwrap();
+    let start = bytes.windows(2).position(|w| w == [5, 1]).unwrap();
+    assert_eq!(at, start + 2, "the content is a struct of one field");
+    let mut inner = vec![1, 1, 0, 1, 1];
+    for _ in 0..100_000 {
+        let mut body = vec![5, 1, 9];
+        varint(&mut body, inner.len());
+        inner = [body, inner].concat();
+        if inner.len() > 100_000 {
+            break;
+        }
+    }
+    let mut content = vec![5, 1, 9];
+    varint(&mut content, inner.len());
+    content.extend(inner);
+    let section = start - 1;
+    bytes.truncate(section);
+    varint(&mut bytes, content.len());
+    bytes.extend(content);
+    bytes.extend([0; CHECKSUM_LEN]);
+    let read = State::<Known>::from_bytes(&sealed(bytes), &Limits::default());
+    assert_eq!(kind(read), Some(Kind::LimitExceeded));
+}
+
+fn varint(out: &mut Vec<u8>, mut number: usize) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
 }
 
 #[test]

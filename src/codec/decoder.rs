@@ -22,6 +22,7 @@ pub struct Decoder<'a> {
     items_left: u64,
     replicas_max: usize,
     depth_left: u32,
+    structs_left: u32,
     passing: Option<Passing>,
 }
 
@@ -60,6 +61,7 @@ impl<'a> Decoder<'a> {
             items_left: limits.items_max,
             replicas_max: limits.replicas_max,
             depth_left: limits.depth_max,
+            structs_left: limits.depth_max,
             passing: None,
         }
     }
@@ -177,6 +179,16 @@ impl<'a> Decoder<'a> {
         self.depth_left -= 1;
         let value = body(self)?;
         self.depth_left += 1;
+        Ok(value)
+    }
+
+    /// Reads an unknown struct that is a field of another one, of which the limits allow as many in
+    /// each other as levels, beside these.
+    pub(crate) fn in_struct<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.require(self.structs_left > 0, Kind::LimitExceeded)?;
+        self.structs_left -= 1;
+        let value = body(self)?;
+        self.structs_left += 1;
         Ok(value)
     }
 

@@ -130,11 +130,11 @@ fn read_field<D: Dynamic>(decoder: &mut Decoder<'_>, place: Place) -> Result<D, 
 /// Reads a field of an unknown struct.
 ///
 /// The fields of this crate's own structs are no level of nesting, those of derived ones are. Which
-/// it is cannot be seen, and a peer must not refuse what others take; so only a struct in a struct
-/// counts, which bounds the depth as well.
+/// it is cannot be seen, and a peer must not refuse what others take; so they are none here, and
+/// structs in structs are counted by themselves, which bounds the depth as well.
 fn read_nested<D: Dynamic>(decoder: &mut Decoder<'_>, place: Place) -> Result<D, DecodeError> {
     match decoder.next_byte() == Some(ShapeKind::Struct as u8) {
-        true => decoder.deeper(|d| read_field(d, place)),
+        true => decoder.in_struct(|d| read_field(d, place)),
         false => read_field(decoder, place),
     }
 }

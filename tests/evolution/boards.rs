@@ -4,7 +4,7 @@ use commute::kernel::EditView;
 use commute::text::Chars;
 use commute::{
     EditError, GCounter, List, LwwMap, LwwRegister, MvRegister, OrMap, OrSet, PnCounter,
-    Replicated, RwSet, Stamp, Text,
+    Replicated, RwMap, RwSet, Stamp, Text, Value,
 };
 
 /// What an earlier version knew.
@@ -67,6 +67,8 @@ pub(crate) mod new {
         pub deep: OrMap<(String, u8), OrMap<bool, OrMap<u8, Part>>>,
         pub people: People,
         pub steps: List<Part>,
+        pub data: Value,
+        pub shelves: RwMap<u8, Value>,
     }
 
     #[derive(Debug, Replicated)]
@@ -140,7 +142,7 @@ pub(crate) fn edit_new(
 ) -> Result<(), EditError> {
     for _ in 0..1 + random.below(3) {
         let key = random.below(3) as u8;
-        match random.below(14) {
+        match random.below(17) {
             0 => board.tags().insert(random.word()).map(drop)?,
             1 => board.tags().remove(random.word().as_str()).map(drop)?,
             2..=4 => edit_new_card(random, &mut board.cards().entry(key))?,
@@ -162,7 +164,16 @@ pub(crate) fn edit_new(
                 0 => board.steps().remove(0)?,
                 _ => board.steps().edit(1)?.done().add(1)?,
             },
-            12 => board.people().names().insert(random.word()).map(drop)?,
+            12 => board
+                .data()
+                .map()?
+                .entry(random.word())
+                .list()?
+                .insert(0, 7)?,
+            13 => board.data().set(random.word())?,
+            14 => board.shelves().entry(key)?.counter()?.add(1)?,
+            15 => board.shelves().remove(&key).map(drop)?,
+            16 => board.people().names().insert(random.word()).map(drop)?,
             _ => board.people().count().add(2)?,
         }
     }
