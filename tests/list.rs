@@ -53,6 +53,9 @@ fn a_list_is_edited_by_index() {
     let expected = ["bread", "oat milk", "eggs"].map(String::from);
     assert_eq!(**a, expected);
     assert_eq!(a.view(), expected);
+    let list: &List<String> = &a;
+    assert!(list.into_iter().eq(&expected) && *list == expected.to_vec());
+    assert!(*list != expected[..2] && *list != ["bread", "oat milk", "tea"].map(String::from));
     assert_eq!(format!("{:?}", **a), format!("{expected:?}"));
     assert_eq!((a.get(2), a.get(3)), (Some(&"eggs".to_string()), None));
     a.edit(|list| list.delete(0..2)).unwrap();

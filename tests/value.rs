@@ -437,6 +437,9 @@ fn a_removal_wins_and_an_insertion_starts_anew() {
     meet(&mut a, &mut b);
     assert!(a.is_empty() && a.get("k").is_none());
     assert_eq!(a.len(), 0);
+    let all: &Votes = &b;
+    assert!(all.into_iter().next().is_none() && all.values().next().is_none());
+    assert!(*all == BTreeMap::<String, i128>::new());
     let hidden: Vec<(&str, i128)> = a
         .conflicts()
         .map(|(k, v)| (k.as_str(), v.value()))
@@ -445,6 +448,7 @@ fn a_removal_wins_and_an_insertion_starts_anew() {
     count(&mut b, 1);
     meet(&mut a, &mut b);
     assert_eq!((votes(&a), a.conflicts().count()), (vec![("k", 1)], 0));
+    assert_eq!(**a, BTreeMap::from([("k".to_string(), 1_i128)]));
     assert_eq!(format!("{:?}", **a), r#"{"k": 1}"#);
 }
 

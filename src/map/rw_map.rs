@@ -1,6 +1,7 @@
 //! A map of replicated values in which removals win.
 
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -106,6 +107,11 @@ impl<K: Key, V: Removable> RwMap<K, V> {
         self.keys.iter()
     }
 
+    /// The values in ascending order of their keys. O(log n) each.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
+    }
+
     /// What was written to keys that are gone and that no removal of them had seen, in ascending
     /// order of keys.
     pub fn conflicts(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
@@ -157,6 +163,15 @@ impl<K: Key, V: Removable> EditView<'_, RwMap<K, V>> {
     pub fn clear(&mut self) -> Result<(), EditError> {
         let keys: Vec<K> = self.state.keys.iter().cloned().collect();
         keys.iter().try_for_each(|key| self.remove(key).map(drop))
+    }
+}
+
+impl<'a, K: Key, V: Removable> IntoIterator for &'a RwMap<K, V> {
+    type Item = (&'a K, &'a V);
+    type IntoIter = Box<dyn Iterator<Item = (&'a K, &'a V)> + 'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(self.iter())
     }
 }
 
