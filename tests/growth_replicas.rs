@@ -3,7 +3,7 @@
 
 use commute::{GCounter, Replica, ReplicaId, Version};
 
-#[path = "hostile/heap.rs"]
+#[path = "types/hostile/heap.rs"]
 #[allow(dead_code, reason = "another test uses the rest")]
 mod heap;
 

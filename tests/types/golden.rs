@@ -1,6 +1,6 @@
 //! The wire format: what these files hold is what every later version reads and writes.
 //!
-//! `COMMUTE_BLESS=1 cargo test --test golden` writes the files anew.
+//! `COMMUTE_BLESS=1 cargo test --all-features --test types golden` writes the files anew.
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use std::fs;
@@ -9,11 +9,7 @@ use std::sync::Once;
 
 use commute::codec::Limits;
 
-#[path = "golden/samples.rs"]
-#[allow(dead_code, reason = "another test uses the rest")]
-mod samples;
-
-use samples::{Sample, samples};
+use crate::samples::{Sample, samples};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")

@@ -1,24 +1,14 @@
 //! Unknown fields with content that somebody tampered with: refused, or canonical bytes of something
 //! else; within the limits; and a state that refuses them is unchanged.
-#![cfg(feature = "derive")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "evolution/boards.rs"]
-#[allow(dead_code, reason = "another test uses the rest")]
-mod boards;
-#[path = "hostile/heap.rs"]
-#[allow(dead_code, reason = "another test uses the rest")]
-mod heap;
-
-use boards::{Random, edit_new, new, old};
+use super::boards::{Random, edit_new, new, old};
+use crate::hostile::heap;
 use commute::codec::{DecodeError, DecodeErrorKind as Kind, Limits};
 use commute::value::{DEPTH_MAX, Plain};
 use commute::{
     Delta, GCounter, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated, State, Value,
 };
-
-#[global_allocator]
-static COUNTING: heap::Counting = heap::Counting;
 
 const HEADER_LEN: usize = 7;
 const CHECKSUM_LEN: usize = 4;

@@ -5,12 +5,12 @@ use commute::kernel::{EditError, Fault};
 use commute::replica::WaitingLimits;
 use commute::{Applied, Delta, GCounter, MergeError, OrSet, Replica, ReplicaId, State, Version};
 
-use crate::heap;
-use crate::samples::{Wire, id, replica, take_into, words};
-use crate::surgery::{
+use super::heap;
+use super::surgery::{
     Block, DELTA, SAVE, STATE, dots, frame, joined, names, ranges, seals, sections, table, varint,
 };
-use crate::watchdog::within_two_minutes;
+use super::watchdog::within_two_minutes;
+use crate::samples::{Wire, id, replica, take_into, words};
 
 type Words = OrSet<String>;
 

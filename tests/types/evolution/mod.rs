@@ -3,8 +3,8 @@
 #![cfg(feature = "derive")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "evolution/boards.rs"]
 mod boards;
+mod hostile;
 
 use boards::{Random, edit_new, edit_old, new, old};
 use commute::codec::Limits;

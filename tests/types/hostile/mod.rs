@@ -6,24 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use commute::codec::{DecodeErrorKind, Limits};
 use commute::{Delta, OrSet};
 
-#[path = "golden/samples.rs"]
-#[allow(dead_code, reason = "another test uses the rest")]
-mod samples;
-
-#[path = "hostile/deltas.rs"]
 mod deltas;
-#[path = "hostile/heap.rs"]
-mod heap;
-#[path = "hostile/surgery.rs"]
-mod surgery;
-#[path = "hostile/watchdog.rs"]
-mod watchdog;
+pub(crate) mod heap;
+pub(crate) mod surgery;
+pub(crate) mod watchdog;
 
-use samples::{Sample, samples};
+use crate::samples::{self, Sample, samples};
 use surgery::{fixed, mutants, prefixes};
-
-#[global_allocator]
-static HEAP: heap::Counting = heap::Counting;
 
 /// What is wrong with how `sample` reads `bytes`, if anything.
 fn fault(sample: &Sample, bytes: &[u8]) -> Result<bool, String> {
