@@ -1,18 +1,23 @@
 //! Values by replica.
 
 use alloc::collections::{BTreeMap, btree_map};
-use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
+
+use smallvec::SmallVec;
 
 use super::ReplicaId;
 
 /// As many replicas are kept in an array.
-const FEW: usize = 32;
-
-/// A map from replicas: a sorted array while they are few, which is the rule, else a search tree.
 ///
-/// Maps are copied, compared and merged far more often than a replica is added; what comes from
-/// outside may name many, in any order.
+/// So many that states which many replicas have made are compared and merged by walking two arrays,
+/// and so few that what comes from outside in the worst order moves a quarter of a megabyte for each
+/// new replica at most.
+const FEW: usize = if cfg!(test) { 32 } else { 4096 };
+
+/// A map from replicas: a sorted array unless they are very many, then a search tree.
+///
+/// Maps are copied, compared and merged far more often than a replica is added. Most name one, so
+/// one needs no allocation.
 #[derive(Clone)]
 pub(crate) struct ByReplica<V> {
     entries: Entries<V>,
@@ -20,7 +25,7 @@ pub(crate) struct ByReplica<V> {
 
 #[derive(Clone)]
 enum Entries<V> {
-    Few(Vec<(ReplicaId, V)>),
+    Few(SmallVec<[(ReplicaId, V); 1]>),
     Many(BTreeMap<ReplicaId, V>),
 }
 
@@ -29,7 +34,13 @@ use Entries::{Few, Many};
 impl<V> ByReplica<V> {
     pub(crate) const fn new() -> ByReplica<V> {
         ByReplica {
-            entries: Few(Vec::new()),
+            entries: Few(SmallVec::new_const()),
+        }
+    }
+
+    pub(crate) fn one(replica: ReplicaId, value: V) -> ByReplica<V> {
+        ByReplica {
+            entries: Few(SmallVec::from_buf([(replica, value)])),
         }
     }
 
@@ -56,10 +67,34 @@ impl<V> ByReplica<V> {
         self.iter().map(|(_, value)| value)
     }
 
+    pub(crate) fn into_values(self) -> impl Iterator<Item = V> {
+        let (few, many) = match self.entries {
+            Few(few) => (few, BTreeMap::new()),
+            Many(many) => (SmallVec::new(), many),
+        };
+        few.into_iter().chain(many).map(|(_, value)| value)
+    }
+
+    /// The greatest replica.
+    pub(crate) fn last(&self) -> Option<ReplicaId> {
+        match &self.entries {
+            Few(few) => few.last().map(|(id, _)| *id),
+            Many(many) => many.last_key_value().map(|(id, _)| *id),
+        }
+    }
+
     pub(crate) fn get(&self, replica: ReplicaId) -> Option<&V> {
         match &self.entries {
             Few(few) => place(few, replica).ok().map(|at| &few[at].1),
             Many(many) => many.get(&replica),
+        }
+    }
+
+    /// To look up many replicas in ascending order.
+    pub(crate) fn cursor(&self) -> Cursor<'_, V> {
+        match &self.entries {
+            Few(few) => Cursor::Few(few),
+            Many(many) => Cursor::Many(many),
         }
     }
 
@@ -100,14 +135,17 @@ impl<V> ByReplica<V> {
         }
     }
 
-    pub(crate) fn insert(&mut self, replica: ReplicaId, value: V) {
+    pub(crate) fn insert(&mut self, replica: ReplicaId, value: V) -> Option<V> {
         self.make_room();
         match &mut self.entries {
             Few(few) => match place(few, replica) {
-                Ok(at) => few[at].1 = value,
-                Err(at) => few.insert(at, (replica, value)),
+                Ok(at) => Some(core::mem::replace(&mut few[at].1, value)),
+                Err(at) => {
+                    few.insert(at, (replica, value));
+                    None
+                }
             },
-            Many(many) => drop(many.insert(replica, value)),
+            Many(many) => many.insert(replica, value),
         }
     }
 
@@ -122,26 +160,81 @@ impl<V> ByReplica<V> {
         }
     }
 
+    /// Keeps the values for which `keep` holds.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&V) -> bool) {
+        match &mut self.entries {
+            Few(few) => few.retain(|(_, value)| keep(value)),
+            Many(many) => many.retain(|_, value| keep(value)),
+        }
+    }
+
     /// Takes over what only `other` has, and calls `join` where both have a value.
     pub(crate) fn join(&mut self, other: &ByReplica<V>, mut join: impl FnMut(&mut V, &V))
     where
         V: Clone,
     {
+        let mut start = 0;
         for (id, theirs) in other.iter() {
-            match self.get_mut(id) {
-                Some(mine) => join(mine, theirs),
-                None => self.insert(id, theirs.clone()),
+            if let Few(few) = &mut self.entries {
+                start += skip(&few[start..], id);
+                if let Some((held, mine)) = few.get_mut(start)
+                    && *held == id
+                {
+                    join(mine, theirs);
+                    continue;
+                }
+            } else if let Some(mine) = self.get_mut(id) {
+                join(mine, theirs);
+                continue;
             }
+            self.insert(id, theirs.clone());
         }
     }
 }
 
+/// How many of `few` come before `replica`; quick if they are few.
+fn skip<V>(few: &[(ReplicaId, V)], replica: ReplicaId) -> usize {
+    let before = |entry: &(ReplicaId, V)| entry.0 < replica;
+    if !few.first().is_some_and(before) {
+        return 0;
+    }
+    let mut bound = 2;
+    while few.get(bound - 1).is_some_and(before) {
+        bound *= 2;
+    }
+    let known = bound / 2;
+    known + few[known..bound.min(few.len())].partition_point(before)
+}
+
 /// Where it is, or where it belongs.
 fn place<V>(few: &[(ReplicaId, V)], replica: ReplicaId) -> Result<usize, usize> {
-    match few.last() {
+    match few {
+        [] => Err(0),
         // Who builds a map does so in order.
-        Some((last, _)) if *last < replica => Err(few.len()),
+        [.., (last, _)] if *last < replica => Err(few.len()),
+        [(only, _)] if *only == replica => Ok(0),
         _ => few.binary_search_by_key(&replica, |entry| entry.0),
+    }
+}
+
+/// Looks up replicas in ascending order: all that two maps share takes one walk through both.
+pub(crate) enum Cursor<'a, V> {
+    Few(&'a [(ReplicaId, V)]),
+    Many(&'a BTreeMap<ReplicaId, V>),
+}
+
+impl<'a, V> Cursor<'a, V> {
+    /// The value of `replica`, which is greater than all that were asked for before.
+    pub(crate) fn get(&mut self, replica: ReplicaId) -> Option<&'a V> {
+        match self {
+            Cursor::Few(rest) => {
+                *rest = &rest[skip(rest, replica)..];
+                let (_, value) = rest.first().filter(|entry| entry.0 == replica)?;
+                *rest = &rest[1..];
+                Some(value)
+            }
+            Cursor::Many(many) => many.get(&replica),
+        }
     }
 }
 
@@ -248,7 +341,7 @@ mod tests {
             let mut small = ByReplica::new();
             for n in 0..=count {
                 match n % 5 {
-                    0 => small.insert(id(n), model[&id(n)]),
+                    0 => drop(small.insert(id(n), model[&id(n)])),
                     _ => map.remove(id(n)),
                 }
             }

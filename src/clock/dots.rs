@@ -116,33 +116,34 @@ impl Dots {
     }
 
     fn zip(&self, other: &Dots, op: impl Fn(&Ranges, Option<&Ranges>) -> Ranges) -> Dots {
-        let mut out = Dots::new();
-        for (id, mine) in self.runs.iter() {
-            out.put(id, op(mine, other.runs.get(id)));
-        }
-        out
+        let mut theirs = other.runs.cursor();
+        self.map(|id, mine| op(mine, theirs.get(id)))
     }
 
     /// This set without what `version` covers. O(ranges).
     pub fn beyond(&self, version: &Version) -> Dots {
-        let cut = |id: ReplicaId, runs: &Ranges| match version.get(id) {
-            0 => runs.clone(),
-            seen => runs.difference(&Ranges::span(0, seen)),
-        };
-        let mut out = Dots::new();
-        self.runs
-            .iter()
-            .for_each(|(id, runs)| out.put(id, cut(id, runs)));
-        out
+        let mut known = version.cursor();
+        self.map(|id, runs| match known.get(id) {
+            None => runs.clone(),
+            Some(seen) => runs.difference(&Ranges::span(0, *seen)),
+        })
     }
 
     /// The part of this set that `version` covers. O(ranges).
     pub fn within(&self, version: &Version) -> Dots {
+        let mut known = version.cursor();
+        self.map(|id, runs| match known.get(id) {
+            None => Ranges::new(),
+            Some(seen) => runs.intersection(&Ranges::span(0, *seen)),
+        })
+    }
+
+    fn map(&self, mut runs_of: impl FnMut(ReplicaId, &Ranges) -> Ranges) -> Dots {
         let mut out = Dots::new();
-        for (id, runs) in self.runs.iter() {
-            let seen = version.get(id);
-            if seen > 0 {
-                out.put(id, runs.intersection(&Ranges::span(0, seen)));
+        for (id, mine) in self.runs.iter() {
+            let runs = runs_of(id, mine);
+            if !runs.is_empty() {
+                out.runs.insert(id, runs);
             }
         }
         out
@@ -150,9 +151,11 @@ impl Dots {
 
     /// Whether every dot is covered by `version`.
     pub fn is_within(&self, version: &Version) -> bool {
-        self.runs
-            .iter()
-            .all(|(id, runs)| runs.last().is_none_or(|last| last <= version.get(id)))
+        let mut known = version.cursor();
+        self.runs.iter().all(|(id, runs)| {
+            let seen = known.get(id).copied().unwrap_or(0);
+            runs.last().is_none_or(|last| last <= seen)
+        })
     }
 
     /// Whether every dot of this set is in `other` too.
@@ -163,18 +166,19 @@ impl Dots {
 
 impl From<Dot> for Dots {
     fn from(dot: Dot) -> Dots {
-        let mut one = Dots::new();
-        one.insert(dot);
-        one
+        let run = Ranges::span(dot.counter, dot.counter);
+        Dots {
+            runs: ByReplica::one(dot.replica, run),
+        }
     }
 }
 
 impl From<&Version> for Dots {
     fn from(version: &Version) -> Dots {
         let mut all = Dots::new();
-        version
-            .iter()
-            .for_each(|(id, seen)| all.put(id, Ranges::span(1, seen)));
+        for (id, seen) in version.iter() {
+            all.runs.insert(id, Ranges::span(1, seen));
+        }
         all
     }
 }

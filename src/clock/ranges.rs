@@ -17,9 +17,10 @@ impl Ranges {
     }
 
     pub(crate) fn span(first: u64, last: u64) -> Ranges {
-        let mut all = Ranges::default();
-        all.push(first, last);
-        all
+        debug_assert!(first <= last);
+        Ranges {
+            runs: SmallVec::from_buf([(first, last)]),
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -3,7 +3,7 @@
 use core::cmp::Ordering;
 use core::fmt;
 
-use super::by_replica::ByReplica;
+use super::by_replica::{ByReplica, Cursor};
 use super::{Dot, Dots, Ranges, ReplicaId};
 
 /// A version vector: of each replica, how many of its updates are included.
@@ -47,7 +47,10 @@ impl Version {
 
     /// Whether every update of `other` is included.
     pub fn includes(&self, other: &Version) -> bool {
-        other.iter().all(|(id, seen)| seen <= self.get(id))
+        let mut mine = self.cursor();
+        other
+            .iter()
+            .all(|(id, seen)| mine.get(id).is_some_and(|mine| seen <= *mine))
     }
 
     /// Whether nothing is included.
@@ -73,21 +76,27 @@ impl Version {
 
     /// What both versions include.
     pub fn meet(&self, other: &Version) -> Version {
-        self.iter()
-            .map(|(id, seen)| (id, seen.min(other.get(id))))
-            .collect()
+        let mut theirs = other.cursor();
+        let both = |(id, seen): (ReplicaId, u64)| Some((id, seen.min(*theirs.get(id)?)));
+        self.iter().filter_map(both).collect()
     }
 
     /// The updates included here and not in `other`.
     pub fn difference(&self, other: &Version) -> Dots {
         let mut dots = Dots::new();
+        let mut known = other.cursor();
         for (id, seen) in self.iter() {
-            let theirs = other.get(id);
+            let theirs = known.get(id).copied().unwrap_or(0);
             if theirs < seen {
                 dots.put(id, Ranges::span(theirs + 1, seen));
             }
         }
         dots
+    }
+
+    /// To look up many replicas in ascending order.
+    pub(crate) fn cursor(&self) -> Cursor<'_, u64> {
+        self.seen.cursor()
     }
 
     pub(crate) fn raise(&mut self, replica: ReplicaId, seen: u64) {

@@ -109,6 +109,11 @@ impl<'a> Decoder<'a> {
 
     /// Reads a number in minimal LEB128.
     pub fn varint(&mut self) -> Result<u64> {
+        // Most numbers are small.
+        if let Some(byte @ 0..0x80) = self.bytes[self.at..self.end].first() {
+            self.at += 1;
+            return Ok(u64::from(*byte));
+        }
         let mut number = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;

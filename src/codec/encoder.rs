@@ -50,11 +50,31 @@ impl Encoder {
     /// Writes what `body` writes, with its length before it.
     pub fn nested(&mut self, body: impl FnOnce(&mut Encoder)) {
         let start = self.out.len();
+        self.out.push(0);
         body(self);
+        self.put_length(start);
+    }
+
+    /// Writes what `body` appends, with its length before it.
+    pub(super) fn appended(&mut self, body: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.out.len();
+        self.out.push(0);
+        body(&mut self.out);
+        self.put_length(start);
+    }
+
+    /// Replaces the byte at `start` by the length of what follows it. Most lengths take one byte.
+    fn put_length(&mut self, start: usize) {
+        let len = self.out.len() - start - 1;
+        if len < 0x80 {
+            self.out[start] = len as u8;
+            return;
+        }
         let end = self.out.len();
-        self.varint((end - start) as u64);
+        self.varint(len as u64);
         let prefix = self.out.len() - end;
-        self.out[start..].rotate_right(prefix);
+        self.out[start + 1..].rotate_right(prefix);
+        self.out.remove(start);
     }
 
     /// What `body` writes, which is not written here.

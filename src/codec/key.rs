@@ -271,9 +271,7 @@ impl Decoder<'_> {
 impl Encoder {
     /// Writes a key with its length before it.
     pub fn key<K: Key>(&mut self, key: &K) {
-        let mut bytes = Vec::new();
-        key.encode(&mut bytes);
-        self.bytes(&bytes);
+        self.appended(|out| key.encode(out));
     }
 }
 

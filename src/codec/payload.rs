@@ -178,9 +178,7 @@ impl Decoder<'_> {
 impl super::Encoder {
     /// Writes a payload with its length before it.
     pub fn payload<V: Payload>(&mut self, value: &V) {
-        let mut bytes = Vec::new();
-        value.encode(&mut bytes);
-        self.bytes(&bytes);
+        self.appended(|out| value.encode(out));
     }
 }
 

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use crate::clock::{Dots, Names, ReplicaId, Version};
+use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, Decoder, Encoder, Payload};
 use crate::kernel::{
     DotFun, EditError, EditView, Latest, MergeError, Part, Place, Removable, Replicated, ShapeKind,
@@ -134,6 +134,14 @@ impl<V: Amount> Replicated for Tally<V> {
 
     fn names(&self, of: &Dots, out: &mut Names) {
         of_form!(self, inner => inner.names(of, out));
+    }
+
+    fn for_each_entry(&self, of: &Dots, visit: &mut dyn FnMut(EntryId)) {
+        of_form!(self, inner => inner.for_each_entry(of, visit));
+    }
+
+    fn is_one_place() -> bool {
+        true
     }
 
     fn part(&self, of: &Dots) -> TallyPart<V> {
@@ -268,6 +276,11 @@ impl<V: Amount> Part for TallyPart<V> {
     fn names(&self, out: &mut Names) {
         self.totals.names(out);
         self.entries.names(out);
+    }
+
+    fn for_each_entry(&self, visit: &mut dyn FnMut(EntryId)) {
+        self.totals.for_each_entry(visit);
+        self.entries.for_each_entry(visit);
     }
 
     fn replicas(&self, out: &mut BTreeSet<ReplicaId>) {

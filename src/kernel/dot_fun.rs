@@ -1,11 +1,15 @@
 //! Entries with a payload each.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::mem;
 
+use smallvec::SmallVec;
+
+use super::sorted::union;
 use super::{
-    EditError, EditView, Iter, Journal, MergeError, Part, Place, Removable, Replicated, ShapeKind,
-    Update,
+    EditError, EditView, EntryMap, Journal, MergeError, Part, Place, Removable, Replicated,
+    ShapeKind, Update, Values,
 };
 use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Payload};
@@ -15,7 +19,7 @@ use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Payload};
 /// Source: Almeida et al. 2018, section 7 (dot store `DotFun`).
 #[derive(Clone, Debug)]
 pub struct DotFun<V> {
-    entries: BTreeMap<EntryId, V>,
+    entries: EntryMap<V>,
     journal: Journal<Undo<V>>,
 }
 
@@ -28,12 +32,12 @@ enum Undo<V> {
 impl<V: Payload> DotFun<V> {
     /// The live entries, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (EntryId, &V)> {
-        self.entries.iter().map(|(&entry, value)| (entry, value))
+        self.entries.iter()
     }
 
     /// The payloads of the live entries, in the order of these.
-    pub fn values(&self) -> Iter<'_, EntryId, V, &V> {
-        Iter::new(self.entries.iter(), |_, value| Some(value))
+    pub fn values(&self) -> Values<'_, V> {
+        Values::new(self.entries.values())
     }
 
     /// The number of live entries.
@@ -59,12 +63,7 @@ impl<V: Payload> DotFun<V> {
 
     /// The newest entry that `update` itself has made here, to be changed.
     pub(crate) fn own_mut(&mut self, update: &Update) -> Option<&mut V> {
-        let (first, last) = (
-            EntryId::new(update.dot(), 0),
-            EntryId::new(update.dot(), u32::MAX),
-        );
-        let own = self.entries.range_mut(first..=last).next_back();
-        own.map(|(_, value)| value)
+        self.entries.newest_mut(update.dot())
     }
 
     /// Kills the live entries for which `doomed` holds; returns whether there was one.
@@ -76,7 +75,7 @@ impl<V: Payload> DotFun<V> {
         let doomed = self.iter().filter(|(entry, value)| doomed(*entry, value));
         let doomed: Vec<EntryId> = doomed.map(|(entry, _)| entry).collect();
         for entry in &doomed {
-            if let Some(value) = self.entries.remove(entry) {
+            if let Some(value) = self.entries.remove(*entry) {
                 update.kill(*entry);
                 self.journal.push(Undo::Killed(*entry, value));
             }
@@ -92,44 +91,28 @@ impl DotFun<bool> {
     }
 }
 
-/// The live entries of `map` that `of` created.
-/// By the shorter side: a child of a map holds little of all that many replicas made.
-pub(super) fn among<'m, V>(
-    map: &'m BTreeMap<EntryId, V>,
-    of: &Dots,
-) -> impl Iterator<Item = (EntryId, &'m V)> {
-    let by_entry = of.ranges().nth(map.len()).is_some();
-    let all = by_entry.then(|| map.iter().filter(|(entry, _)| of.contains(entry.dot)));
-    let ranges = (!by_entry).then(|| of.ranges()).into_iter().flatten();
-    let within = ranges.flat_map(move |(id, first, last)| {
-        let first = EntryId::new(crate::Dot::new(id, first), 0);
-        let last = EntryId::new(crate::Dot::new(id, last), u32::MAX);
-        map.range(first..=last)
-    });
-    let chosen = all.into_iter().flatten().chain(within);
-    chosen.map(|(&entry, value)| (entry, value))
-}
-
-fn differs(entry: EntryId) -> MergeError {
-    MergeError::IdentityReused {
-        replica: entry.dot.replica,
-    }
-}
-
-/// How many entries of `theirs` are live in `mine`; all of these must be equal.
-pub(super) fn matches<'a, V: Payload>(
-    mine: &BTreeMap<EntryId, V>,
+/// How many of `theirs` are live in `mine`; all of these must be equal.
+fn matches<'a, V: Payload>(
+    mine: &EntryMap<V>,
     theirs: impl Iterator<Item = (EntryId, &'a V)>,
 ) -> Result<u64, MergeError> {
     let mut common = 0;
     for (entry, value) in theirs {
-        match mine.get(&entry) {
-            Some(held) if held != value => return Err(differs(entry)),
-            Some(_) => common += 1,
-            None => {}
+        if let Some(held) = mine.get(entry) {
+            same(entry, held, value)?;
+            common += 1;
         }
     }
     Ok(common)
+}
+
+fn same<V: Payload>(entry: EntryId, mine: &V, theirs: &V) -> Result<(), MergeError> {
+    match mine == theirs {
+        true => Ok(()),
+        false => Err(MergeError::IdentityReused {
+            replica: entry.dot.replica,
+        }),
+    }
 }
 
 impl<V: Payload> Replicated for DotFun<V> {
@@ -143,7 +126,7 @@ impl<V: Payload> Replicated for DotFun<V> {
 
     fn empty(_: Place) -> DotFun<V> {
         DotFun {
-            entries: BTreeMap::new(),
+            entries: EntryMap::new(),
             journal: Journal::new(),
         }
     }
@@ -169,19 +152,29 @@ impl<V: Payload> Replicated for DotFun<V> {
     }
 
     fn names(&self, of: &Dots, out: &mut Names) {
-        out.union_with(&among(&self.entries, of).map(|(entry, _)| entry).collect());
+        out.union_with(&self.entries.among(of).map(|(entry, _)| entry).collect());
+    }
+
+    fn for_each_entry(&self, of: &Dots, visit: &mut dyn FnMut(EntryId)) {
+        self.entries.among(of).for_each(|(entry, _)| visit(entry));
+    }
+
+    fn is_one_place() -> bool {
+        true
     }
 
     fn part(&self, of: &Dots) -> DotFunPart<V> {
-        let chosen = among(&self.entries, of).map(|(entry, value)| (entry, value.clone()));
-        DotFunPart(chosen.collect())
+        let chosen = self.entries.among(of);
+        DotFunPart(
+            chosen
+                .map(|(entry, value)| (entry, value.clone()))
+                .collect(),
+        )
     }
 
     fn check(&self, part: &DotFunPart<V>, _: &Version) -> Result<u64, MergeError> {
-        matches(
-            &self.entries,
-            part.0.iter().map(|(&entry, value)| (entry, value)),
-        )
+        let theirs = part.0.iter().map(|(entry, value)| (*entry, value));
+        matches(&self.entries, theirs)
     }
 
     fn check_kill(&self, _: &Names) -> Result<(), MergeError> {
@@ -189,17 +182,14 @@ impl<V: Payload> Replicated for DotFun<V> {
     }
 
     fn kill(&mut self, names: &Names) {
-        names
-            .iter()
-            .for_each(|entry| drop(self.entries.remove(&entry)));
+        let held = names.iter().filter_map(|entry| self.entries.remove(entry));
+        held.for_each(drop);
     }
 
     fn adopt(&mut self, part: DotFunPart<V>, known: &Version) {
-        let new = part
-            .0
-            .into_iter()
-            .filter(|(entry, _)| !known.contains(entry.dot));
-        self.entries.extend(new);
+        let new = part.0.into_iter();
+        let new = new.filter(|(entry, _)| !known.contains(entry.dot));
+        self.entries.extend(new.collect());
     }
 
     fn check_join(&self, _: &Version, other: &Self, _: &Version) -> Result<u64, MergeError> {
@@ -207,12 +197,12 @@ impl<V: Payload> Replicated for DotFun<V> {
     }
 
     fn join(&mut self, mine: &Version, other: &Self, theirs: &Version) {
-        let common = |entry: &EntryId| other.entries.contains_key(entry);
-        self.entries
-            .retain(|entry, _| !theirs.contains(entry.dot) || common(entry));
-        let new = other.iter().filter(|(entry, _)| !mine.contains(entry.dot));
-        self.entries
-            .extend(new.map(|(entry, value)| (entry, value.clone())));
+        for entry in self.entries.dead_in(&other.entries, theirs) {
+            self.entries.remove(entry);
+        }
+        let new = other.entries.beyond(mine);
+        let new = new.map(|(entry, value)| (entry, value.clone()));
+        self.entries.extend(new.collect());
     }
 
     fn publish(&mut self, update: &Update) -> DotFunPart<V> {
@@ -221,21 +211,31 @@ impl<V: Payload> Replicated for DotFun<V> {
     }
 
     fn rollback(&mut self) {
-        for undo in self.journal.take().into_iter().rev() {
+        let mut added = Vec::new();
+        let mut killed = Vec::new();
+        for undo in self.journal.take() {
             match undo {
-                Undo::Added(entry) => drop(self.entries.remove(&entry)),
-                Undo::Killed(entry, value) => drop(self.entries.insert(entry, value)),
+                Undo::Added(entry) => added.push(entry),
+                Undo::Killed(entry, value) => killed.push((entry, value)),
             }
+        }
+        // All at once, since what comes back is not the newest.
+        self.entries.extend(killed);
+        for entry in added {
+            self.entries.remove(entry);
         }
     }
 
     fn encode(&self, encoder: &mut Encoder, _: Place) {
-        encode(&self.entries, encoder);
+        encoder.varint(self.entries.len() as u64);
+        self.iter().for_each(|entry| encode(entry, encoder));
     }
 
     fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotFun<V>, DecodeError> {
+        let mut entries = EntryMap::new();
+        decode(decoder, |entry, value| drop(entries.insert(entry, value)))?;
         Ok(DotFun {
-            entries: decode(decoder)?,
+            entries,
             journal: Journal::new(),
         })
     }
@@ -248,36 +248,37 @@ impl<V: Payload> Removable for DotFun<V> {
     }
 }
 
-pub(super) fn encode<V: Payload>(entries: &BTreeMap<EntryId, V>, encoder: &mut Encoder) {
-    encoder.varint(entries.len() as u64);
-    for (entry, value) in entries {
-        encoder.entry(*entry);
-        encoder.payload(value);
-    }
+fn encode<V: Payload>((entry, value): (EntryId, &V), encoder: &mut Encoder) {
+    encoder.entry(entry);
+    encoder.payload(value);
 }
 
-pub(super) fn decode<V: Payload>(
+/// Calls `take` with each entry, in ascending order.
+fn decode<V: Payload>(
     decoder: &mut Decoder<'_>,
-) -> Result<BTreeMap<EntryId, V>, DecodeError> {
-    let mut entries = BTreeMap::new();
+    mut take: impl FnMut(EntryId, V),
+) -> Result<(), DecodeError> {
+    let mut before = None;
     for _ in 0..decoder.count(4)? {
         let entry = decoder.entry()?;
-        let ascending = entries
-            .last_key_value()
-            .is_none_or(|(last, _)| *last < entry);
+        let ascending = before.is_none_or(|last| last < entry);
         decoder.require(ascending, DecodeErrorKind::NotCanonical)?;
-        entries.insert(entry, decoder.payload()?);
+        before = Some(entry);
+        take(entry, decoder.payload()?);
     }
-    Ok(entries)
+    Ok(())
 }
 
 /// Some entries of a [`DotFun`].
 #[derive(Clone, PartialEq, Debug)]
-pub struct DotFunPart<V>(pub(super) BTreeMap<EntryId, V>);
+pub struct DotFunPart<V>(Entries<V>);
+
+/// Ascending.
+type Entries<V> = SmallVec<[(EntryId, V); 1]>;
 
 impl<V> Default for DotFunPart<V> {
     fn default() -> DotFunPart<V> {
-        DotFunPart(BTreeMap::new())
+        DotFunPart(Entries::new())
     }
 }
 
@@ -295,27 +296,30 @@ impl<V: Payload> Part for DotFunPart<V> {
     }
 
     fn names(&self, out: &mut Names) {
-        out.union_with(&self.0.keys().copied().collect());
+        out.union_with(&self.0.iter().map(|(entry, _)| *entry).collect());
+    }
+
+    fn for_each_entry(&self, visit: &mut dyn FnMut(EntryId)) {
+        self.0.iter().for_each(|(entry, _)| visit(*entry));
     }
 
     fn replicas(&self, out: &mut BTreeSet<ReplicaId>) {
-        out.extend(self.0.keys().map(|entry| entry.dot.replica));
+        out.extend(self.0.iter().map(|(entry, _)| entry.dot.replica));
     }
 
     fn restrict(&mut self, dots: &Dots) {
-        self.0.retain(|entry, _| dots.contains(entry.dot));
+        self.0.retain(|(entry, _)| dots.contains(entry.dot));
     }
 
     fn remove(&mut self, names: &Names) {
-        self.0.retain(|entry, _| !names.contains(*entry));
+        self.0.retain(|(entry, _)| !names.contains(*entry));
     }
 
     fn union(&mut self, other: DotFunPart<V>) -> Result<(), MergeError> {
-        matches(
-            &self.0,
-            other.0.iter().map(|(&entry, value)| (entry, value)),
-        )?;
-        self.0.extend(other.0);
+        let mine = mem::take(&mut self.0);
+        self.0 = union(mine, other.0, |entry, held, value| {
+            same(*entry, held, &value)
+        })?;
         Ok(())
     }
 
@@ -327,10 +331,14 @@ impl<V: Payload> Part for DotFunPart<V> {
     }
 
     fn encode(&self, encoder: &mut Encoder, _: Place) {
-        encode(&self.0, encoder);
+        encoder.varint(self.0.len() as u64);
+        let entries = self.0.iter();
+        entries.for_each(|(entry, value)| encode((*entry, value), encoder));
     }
 
     fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotFunPart<V>, DecodeError> {
-        Ok(DotFunPart(decode(decoder)?))
+        let mut entries = Entries::new();
+        decode(decoder, |entry, value| entries.push((entry, value)))?;
+        Ok(DotFunPart(entries))
     }
 }

@@ -1,17 +1,18 @@
 //! Keys with a shape each, all under the one version of the state.
 
+use alloc::collections::btree_map::Entry;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::borrow::Borrow;
-use core::cmp::Ordering;
+use core::mem;
 
-use super::dot_fun::among;
 use super::iter::{Iter, Show};
+use super::sorted::union;
 use super::{
-    EditError, EditView, Journal, MergeError, Part, Place, Removable, Replicated, ShapeKind,
-    Update, WithRest, WithRestPart,
+    EditError, EditView, EntryMap, Journal, MergeError, Part, Place, Removable, Replicated,
+    ShapeKind, Update, WithRest, WithRestPart,
 };
-use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
+use crate::clock::{Dot, Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Key};
 
 /// Keys with a shape each. A key whose shape holds nothing is not there.
@@ -26,7 +27,7 @@ pub struct DotMap<K, S> {
     // fields are all unknown here the value is bottom.
     children: BTreeMap<K, WithRest<S>>,
     // The live entries of all children as of the last publish.
-    index: BTreeMap<EntryId, K>,
+    index: EntryMap<K>,
     touched: Journal<K>,
 }
 
@@ -36,7 +37,9 @@ impl<K: Key, S: Removable> DotMap<K, S> {
         if S::kind(Place::Removable) == ShapeKind::Struct {
             return self.iter().count();
         }
-        let touched: BTreeSet<&K> = self.touched.iter().collect();
+        let mut touched: Vec<&K> = self.touched.iter().collect();
+        touched.sort_unstable();
+        touched.dedup();
         let hollow = |key: &&&K| self.children.get(**key).is_some_and(WithRest::is_bottom);
         self.children.len() - touched.iter().filter(hollow).count()
     }
@@ -64,19 +67,15 @@ impl<K: Key, S: Removable> DotMap<K, S> {
     /// What `show` shows of the keys, in ascending order of these; of a running update's keys it is
     /// asked for values that hold nothing, too.
     pub(crate) fn select<'a, Item>(&'a self, show: Show<'a, K, S, Item>) -> Iter<'a, K, S, Item> {
-        Iter::of_children(self.children.iter(), show)
+        Iter::new(self.children.iter(), show)
     }
 
     /// The value of `key`, to be changed by the running update. O(log n).
     pub fn child(&mut self, key: K) -> &mut S {
-        &mut self.touch(key).value
-    }
-
-    fn touch(&mut self, key: K) -> &mut WithRest<S> {
         self.touched.push(key.clone());
-        self.children
-            .entry(key)
-            .or_insert_with(|| WithRest::empty(Place::Removable))
+        let child = self.children.entry(key);
+        let child = child.or_insert_with(|| WithRest::empty(Place::Removable));
+        &mut child.value
     }
 
     /// The value of `key` if there is one, to be changed by the running update. O(log n).
@@ -93,9 +92,9 @@ impl<K: Key, S: Removable> DotMap<K, S> {
         K: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        let (key, _) = self.children.get_key_value(key)?;
-        let key = key.clone();
-        Some(self.touch(key))
+        let (held, _) = self.children.get_key_value(key)?;
+        self.touched.push(held.clone());
+        self.children.get_mut(key)
     }
 
     /// Resets the value of `key`; returns whether there was one. O(log n) and the size of the value.
@@ -115,21 +114,6 @@ impl<K: Key, S: Removable> DotMap<K, S> {
         Ok(was_visible)
     }
 
-    fn drop_if_bottom(&mut self, key: &K) {
-        if self.children.get(key).is_some_and(WithRest::is_bottom) {
-            self.children.remove(key);
-        }
-    }
-
-    /// The live entries created by `of`, by key.
-    fn by_key<'m>(&'m self, of: &Dots) -> BTreeMap<&'m K, Dots> {
-        let mut keys = BTreeMap::<&'m K, Dots>::new();
-        for (entry, key) in among(&self.index, of) {
-            keys.entry(key).or_default().insert(entry.dot);
-        }
-        keys
-    }
-
     /// The keys of what `part` brings and of what dies by `dead`, with those of `dead` that are theirs.
     pub(crate) fn touched<P: Part>(
         &self,
@@ -137,11 +121,11 @@ impl<K: Key, S: Removable> DotMap<K, S> {
         dead: &Names,
     ) -> BTreeMap<K, Names> {
         let mut keys = BTreeMap::<K, Vec<EntryId>>::new();
-        for key in part.0.keys() {
+        for key in part.keys() {
             keys.entry(key.clone()).or_default();
         }
         for entry in dead.iter() {
-            if let Some(key) = self.index.get(&entry) {
+            if let Some(key) = self.index.get(entry) {
                 keys.entry(key.clone()).or_default().push(entry);
             }
         }
@@ -149,42 +133,38 @@ impl<K: Key, S: Removable> DotMap<K, S> {
         keys.into_iter().map(names).collect()
     }
 
-    /// The entries that a join with `other` drops and adds, by key.
-    fn changed_keys(&self, mine: &Version, other: &Self, theirs: &Version) -> Changed<K> {
-        let mut changed = Changed {
-            keys: BTreeSet::new(),
-            died: Vec::new(),
-            born: Vec::new(),
-        };
-        let (mut a, mut b) = (self.index.iter().peekable(), other.index.iter().peekable());
-        while a.peek().is_some() || b.peek().is_some() {
-            let order = match (a.peek(), b.peek()) {
-                (Some((x, _)), Some((y, _))) => x.cmp(y),
-                (Some(_), None) => Ordering::Less,
-                (None, _) => Ordering::Greater,
-            };
-            let held = if order.is_le() { a.next() } else { None };
-            let offered = if order.is_ge() { b.next() } else { None };
-            match (held, offered) {
-                (Some((entry, key)), None) if theirs.contains(entry.dot) => {
-                    changed.keys.insert(key.clone());
-                    changed.died.push(*entry);
+    /// Changes the value of `key`, apart from any update.
+    fn change(&mut self, key: K, change: impl FnOnce(&mut WithRest<S>)) {
+        match self.children.entry(key) {
+            Entry::Occupied(mut held) => {
+                change(held.get_mut());
+                if held.get().is_bottom() {
+                    held.remove();
                 }
-                (None, Some((entry, key))) if !mine.contains(entry.dot) => {
-                    changed.keys.insert(key.clone());
-                    changed.born.push((*entry, key.clone()));
+            }
+            Entry::Vacant(place) => {
+                let mut child = WithRest::empty(Place::Removable);
+                change(&mut child);
+                if !child.is_bottom() {
+                    place.insert(child);
                 }
-                _ => {}
             }
         }
-        changed
     }
-}
 
-struct Changed<K> {
-    keys: BTreeSet<K>,
-    died: Vec<EntryId>,
-    born: Vec<(EntryId, K)>,
+    /// A copy of `other`, whose version is `theirs`. O(n).
+    fn copy(other: &DotMap<K, S>, theirs: &Version) -> DotMap<K, S> {
+        let copy = |(key, held): (&K, &WithRest<S>)| {
+            let mut child = WithRest::empty(Place::Removable);
+            child.join(&Version::new(), held, theirs);
+            (key.clone(), child)
+        };
+        DotMap {
+            children: other.children.iter().map(copy).collect(),
+            index: other.index.clone(),
+            touched: Journal::new(),
+        }
+    }
 }
 
 impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
@@ -199,7 +179,7 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
     fn empty(_: Place) -> DotMap<K, S> {
         DotMap {
             children: BTreeMap::new(),
-            index: BTreeMap::new(),
+            index: EntryMap::new(),
             touched: Journal::new(),
         }
     }
@@ -228,13 +208,24 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
     }
 
     fn names(&self, of: &Dots, out: &mut Names) {
-        out.union_with(&among(&self.index, of).map(|(entry, _)| entry).collect());
+        out.union_with(&self.index.among(of).map(|(entry, _)| entry).collect());
+    }
+
+    fn for_each_entry(&self, of: &Dots, visit: &mut dyn FnMut(EntryId)) {
+        self.index.among(of).for_each(|(entry, _)| visit(entry));
+    }
+
+    fn checks_names() -> bool {
+        true
     }
 
     fn part(&self, of: &Dots) -> DotMapPart<K, S::Part> {
-        let keys = self.by_key(of).into_iter();
-        let parts = keys.filter_map(|(key, dots)| {
-            let child = self.children.get(key)?;
+        let found = self.index.among(of).map(|(entry, key)| (key, entry.dot));
+        let mut found: Vec<(&K, Dot)> = found.collect();
+        found.sort_unstable();
+        let parts = found.chunk_by(|a, b| a.0 == b.0).filter_map(|of_key| {
+            let (key, child) = self.children.get_key_value(of_key.first()?.0)?;
+            let dots = of_key.iter().map(|(_, dot)| *dot).collect();
             Some((key.clone(), child.part(&dots)))
         });
         DotMapPart(parts.collect())
@@ -252,7 +243,10 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
     }
 
     fn check_kill(&self, names: &Names) -> Result<(), MergeError> {
-        let mine = |entry: EntryId| Some((self.index.get(&entry)?, entry));
+        if S::is_one_place() {
+            return Ok(());
+        }
+        let mine = |entry: EntryId| Some((self.index.get(entry)?, entry));
         for (key, entry) in names.iter().filter_map(mine) {
             if let Some(child) = self.children.get(key) {
                 child.check_kill(&Names::from(entry))?;
@@ -262,32 +256,29 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
     }
 
     fn kill(&mut self, names: &Names) {
-        let mut by_key = BTreeMap::<K, Vec<EntryId>>::new();
-        for entry in names.iter() {
-            if let Some(key) = self.index.remove(&entry) {
-                by_key.entry(key).or_default().push(entry);
-            }
-        }
-        for (key, entries) in by_key {
-            if let Some(child) = self.children.get_mut(&key) {
-                child.kill(&Names::from_entries(entries));
-            }
-            self.drop_if_bottom(&key);
+        let held = |entry| Some((self.index.remove(entry)?, entry));
+        let mut killed: Vec<(K, EntryId)> = names.iter().filter_map(held).collect();
+        killed.sort_unstable();
+        for of_key in killed.chunk_by(|a, b| a.0 == b.0) {
+            let Some((key, _)) = of_key.first() else {
+                continue;
+            };
+            let names = of_key.iter().map(|(_, entry)| *entry).collect();
+            self.change(key.clone(), |child| child.kill(&names));
         }
     }
 
     fn adopt(&mut self, part: DotMapPart<K, S::Part>, known: &Version) {
+        let mut new = Vec::new();
         for (key, theirs) in part.0 {
-            let mut names = Names::new();
-            theirs.names(&mut names);
-            let new = names.iter().filter(|entry| !known.contains(entry.dot));
-            self.index.extend(new.map(|entry| (entry, key.clone())));
-            let child = self.children.entry(key.clone());
-            child
-                .or_insert_with(|| WithRest::empty(Place::Removable))
-                .adopt(theirs, known);
-            self.drop_if_bottom(&key);
+            theirs.for_each_entry(&mut |entry| {
+                if !known.contains(entry.dot) {
+                    new.push((entry, key.clone()));
+                }
+            });
+            self.change(key, |child| child.adopt(theirs, known));
         }
+        self.index.extend(new);
     }
 
     fn check_join(
@@ -296,53 +287,63 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
         other: &Self,
         theirs: &Version,
     ) -> Result<u64, MergeError> {
+        let none = WithRest::empty(Place::Removable);
+        let mut held = self.children.iter().peekable();
         let mut common = 0;
         for (key, child) in &other.children {
-            common += match self.children.get(key) {
-                Some(held) => held.check_join(mine, child, theirs)?,
-                None => WithRest::<S>::empty(Place::Removable).check_join(mine, child, theirs)?,
-            };
+            while held.next_if(|(before, _)| *before < key).is_some() {}
+            let held = held.next_if(|(held, _)| *held == key);
+            let held = held.map_or(&none, |(_, held)| held);
+            common += held.check_join(mine, child, theirs)?;
         }
         Ok(common)
     }
 
     fn join(&mut self, mine: &Version, other: &Self, theirs: &Version) {
-        let changed = self.changed_keys(mine, other, theirs);
-        let none = WithRest::empty(Place::Removable);
-        for key in &changed.keys {
-            let child = self.children.entry(key.clone());
-            let child = child.or_insert_with(|| WithRest::empty(Place::Removable));
-            child.join(mine, other.children.get(key).unwrap_or(&none), theirs);
-            self.drop_if_bottom(key);
+        if mine.is_empty() {
+            *self = DotMap::copy(other, theirs);
+            return;
         }
-        changed
-            .died
-            .iter()
-            .for_each(|entry| drop(self.index.remove(entry)));
-        self.index.extend(changed.born);
+        let died = self.index.dead_in(&other.index, theirs).into_iter();
+        let mut keys: Vec<K> = died.filter_map(|entry| self.index.remove(entry)).collect();
+        let born = other.index.beyond(mine);
+        let born: Vec<(EntryId, K)> = born.map(|(entry, key)| (entry, key.clone())).collect();
+        keys.extend(born.iter().map(|(_, key)| key.clone()));
+        self.index.extend(born);
+        keys.sort_unstable();
+        keys.dedup();
+        let none = WithRest::empty(Place::Removable);
+        for key in keys {
+            let offered = other.children.get(&key).unwrap_or(&none);
+            self.change(key, |child| child.join(mine, offered, theirs));
+        }
     }
 
     fn publish(&mut self, update: &Update) -> DotMapPart<K, S::Part> {
-        update
-            .killed()
-            .iter()
-            .for_each(|entry| drop(self.index.remove(entry)));
-        let touched: BTreeSet<K> = self.touched.take().into_iter().collect();
-        let mut parts = BTreeMap::new();
+        for entry in update.killed() {
+            self.index.remove(*entry);
+        }
+        let mut touched = self.touched.take();
+        touched.sort_unstable();
+        touched.dedup();
+        let mut parts = Vec::new();
+        let mut new = Vec::new();
         for key in touched {
             let Some(child) = self.children.get_mut(&key) else {
                 continue;
             };
             let part = child.publish(update);
-            let mut names = Names::new();
-            part.names(&mut names);
-            self.index
-                .extend(names.iter().map(|entry| (entry, key.clone())));
-            self.drop_if_bottom(&key);
+            if child.is_bottom() {
+                self.children.remove(&key);
+            }
             if !part.is_empty() {
-                parts.insert(key, part);
+                part.for_each_entry(&mut |entry| new.push((entry, key.clone())));
+                parts.push((key, part));
             }
         }
+        // All of one update, so their indices order them.
+        new.sort_unstable_by_key(|(entry, _)| entry.index);
+        self.index.extend(new);
         DotMapPart(parts)
     }
 
@@ -350,8 +351,10 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
         for key in self.touched.take() {
             if let Some(child) = self.children.get_mut(&key) {
                 child.rollback();
+                if child.is_bottom() {
+                    self.children.remove(&key);
+                }
             }
-            self.drop_if_bottom(&key);
         }
     }
 
@@ -394,23 +397,24 @@ impl<K: Key, S: Removable> DotMap<K, S> {
         decoder: &mut Decoder<'_>,
         mut read: impl FnMut(&mut Decoder<'_>) -> Result<WithRest<S>, DecodeError>,
     ) -> Result<DotMap<K, S>, DecodeError> {
-        let mut children = BTreeMap::<K, WithRest<S>>::new();
-        let mut index = Vec::new();
-        let mut entries = 0;
+        let mut children = Vec::<(K, WithRest<S>)>::new();
+        let mut entries = Vec::new();
+        let mut count = 0;
         for _ in 0..decoder.count(3)? {
-            let key = decoder.key(children.last_key_value().map(|(key, _)| key))?;
+            let key: K = decoder.key(children.last().map(|(key, _)| key))?;
             let child = decoder.deeper(&mut read)?;
             decoder.require(!child.is_bottom(), DecodeErrorKind::NotCanonical)?;
-            let mut names = Names::new();
-            child.names(decoder.known(), &mut names);
-            index.extend(names.iter().map(|entry| (entry, key.clone())));
-            entries += child.entries();
-            children.insert(key, child);
+            child.for_each_entry(decoder.known(), &mut |entry| {
+                entries.push((entry, key.clone()));
+            });
+            count += child.entries();
+            children.push((key, child));
         }
-        let index = BTreeMap::from_iter(index);
-        decoder.require(index.len() as u64 == entries, DecodeErrorKind::Inconsistent)?;
+        let mut index = EntryMap::new();
+        index.extend(entries);
+        decoder.require(index.len() as u64 == count, DecodeErrorKind::Inconsistent)?;
         Ok(DotMap {
-            children,
+            children: children.into_iter().collect(),
             index,
             touched: Journal::new(),
         })
@@ -419,9 +423,9 @@ impl<K: Key, S: Removable> DotMap<K, S> {
 
 impl<K: Key, S: Removable> Removable for DotMap<K, S> {
     fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
-        let keys: Vec<K> = self.children.keys().cloned().collect();
+        let keys: Vec<K> = self.iter().map(|(key, _)| key.clone()).collect();
         for key in keys {
-            self.touch(key).reset(update)?;
+            self.child(key).reset(update)?;
         }
         Ok(())
     }
@@ -429,25 +433,29 @@ impl<K: Key, S: Removable> Removable for DotMap<K, S> {
 
 /// Some entries of a [`DotMap`], by key.
 #[derive(Clone, PartialEq, Debug)]
-pub struct DotMapPart<K, P>(BTreeMap<K, WithRestPart<P>>);
+pub struct DotMapPart<K, P>(
+    // Ascending.
+    Vec<(K, WithRestPart<P>)>,
+);
 
 impl<K, P> DotMapPart<K, P> {
     /// The keys of which there are entries, ascending.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
-        self.0.keys()
+        self.0.iter().map(|(key, _)| key)
     }
 }
 
 impl<K, P> Default for DotMapPart<K, P> {
     fn default() -> DotMapPart<K, P> {
-        DotMapPart(BTreeMap::new())
+        DotMapPart(Vec::new())
     }
 }
 
 impl<K: Ord, P> DotMapPart<K, P> {
     /// The entries of `key`.
     pub(crate) fn get(&self, key: &K) -> Option<&P> {
-        self.0.get(key).map(|part| &part.value)
+        let at = self.0.binary_search_by(|(held, _)| held.cmp(key)).ok()?;
+        Some(&self.0[at].1.value)
     }
 }
 
@@ -461,50 +469,52 @@ impl<K: Key, P: Part> Part for DotMapPart<K, P> {
     }
 
     fn entries(&self) -> u64 {
-        self.0.values().map(WithRestPart::entries).sum()
+        self.0.iter().map(|(_, part)| part.entries()).sum()
     }
 
     fn names(&self, out: &mut Names) {
         let mut all = Vec::new();
-        for part in self.0.values() {
-            let mut names = Names::new();
-            part.names(&mut names);
-            all.extend(names.iter());
-        }
+        self.for_each_entry(&mut |entry| all.push(entry));
         out.union_with(&Names::from_entries(all));
     }
 
+    fn for_each_entry(&self, visit: &mut dyn FnMut(EntryId)) {
+        for (_, part) in &self.0 {
+            part.for_each_entry(visit);
+        }
+    }
+
     fn replicas(&self, out: &mut BTreeSet<ReplicaId>) {
-        self.0.values().for_each(|part| part.replicas(out));
+        self.0.iter().for_each(|(_, part)| part.replicas(out));
     }
 
     fn restrict(&mut self, dots: &Dots) {
-        self.0.retain(|_, part| {
+        self.0.retain_mut(|(_, part)| {
             part.restrict(dots);
             !part.is_empty()
         });
     }
 
     fn remove(&mut self, names: &Names) {
-        self.0.retain(|_, part| {
+        self.0.retain_mut(|(_, part)| {
             part.remove(names);
             !part.is_empty()
         });
     }
 
     fn union(&mut self, other: DotMapPart<K, P>) -> Result<(), MergeError> {
-        for (key, part) in other.0 {
-            self.0.entry(key).or_default().union(part)?;
-        }
+        let mine = mem::take(&mut self.0);
+        self.0 = union(mine, other.0, |_, part, theirs| part.union(theirs))?;
         Ok(())
     }
 
     fn content(&self, out: &mut Vec<u8>) {
         for (key, part) in &self.0 {
-            let mut bytes = Vec::new();
-            key.encode(&mut bytes);
-            out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-            out.append(&mut bytes);
+            let start = out.len();
+            out.extend_from_slice(&[0; 8]);
+            key.encode(out);
+            let len = (out.len() - start - 8) as u64;
+            out[start..start + 8].copy_from_slice(&len.to_le_bytes());
             part.content(out);
         }
     }
@@ -535,12 +545,12 @@ impl<K: Key, P: Part> DotMapPart<K, P> {
         decoder: &mut Decoder<'_>,
         mut read: impl FnMut(&mut Decoder<'_>) -> Result<WithRestPart<P>, DecodeError>,
     ) -> Result<DotMapPart<K, P>, DecodeError> {
-        let mut parts = BTreeMap::<K, WithRestPart<P>>::new();
+        let mut parts = Vec::<(K, WithRestPart<P>)>::new();
         for _ in 0..decoder.count(3)? {
-            let key = decoder.key(parts.last_key_value().map(|(key, _)| key))?;
+            let key = decoder.key(parts.last().map(|(key, _)| key))?;
             let part = decoder.deeper(&mut read)?;
             decoder.require(!part.is_empty(), DecodeErrorKind::NotCanonical)?;
-            parts.insert(key, part);
+            parts.push((key, part));
         }
         Ok(DotMapPart(parts))
     }

@@ -1,12 +1,16 @@
 //! A set of entries without payload.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::mem;
+
+use smallvec::{SmallVec, smallvec};
 
 use super::{
-    EditError, EditView, Journal, MergeError, Part, Place, Removable, Replicated, ShapeKind, Update,
+    EditError, EditView, MergeError, Part, Place, Removable, Replicated, ShapeKind, Update,
 };
-use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
+use crate::clock::{Dot, Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder};
 
 /// A set of entries: present as long as one is live.
@@ -14,26 +18,71 @@ use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder};
 /// Source: Almeida et al. 2018, section 7 (dot store `DotSet`).
 #[derive(Clone, Debug, Default)]
 pub struct DotSet {
-    // Ascending. Few at any time: as many as there were concurrent additions.
-    entries: Vec<EntryId>,
-    journal: Journal<Undo>,
+    form: Form,
 }
 
+/// What is live, and what was before the running update: 32 bytes and no allocation for an element
+/// that was added once, is added or is removed, which is what nearly all elements of sets are.
+#[derive(Clone, Debug, Default)]
+enum Form {
+    #[default]
+    Empty,
+    One(Compact),
+    /// Made by the running update; before it there was none.
+    Fresh(Compact),
+    /// Killed by the running update; before it there was this one.
+    Gone(Compact),
+    Many(Box<Vec<EntryId>>),
+    Edited(Box<Edited>),
+}
+
+/// An [`EntryId`] in 28 bytes, so that the form fits beside it.
 #[derive(Clone, Copy, Debug)]
-enum Undo {
-    Added(EntryId),
-    Killed(EntryId),
+#[repr(C, packed(4))]
+struct Compact {
+    counter: u64,
+    replica: ReplicaId,
+    index: u32,
+}
+
+/// Ascending. As many as there were concurrent additions.
+type Entries = SmallVec<[EntryId; 1]>;
+
+#[derive(Clone, Debug)]
+struct Edited {
+    before: Entries,
+    now: Entries,
+}
+
+impl Compact {
+    fn new(entry: EntryId) -> Compact {
+        Compact {
+            counter: entry.dot.counter,
+            replica: entry.dot.replica,
+            index: entry.index,
+        }
+    }
+
+    fn entry(self) -> EntryId {
+        EntryId::new(Dot::new(self.replica, self.counter), self.index)
+    }
 }
 
 impl DotSet {
     /// The live entries, ascending.
     pub fn iter(&self) -> impl Iterator<Item = EntryId> + '_ {
-        self.entries.iter().copied()
+        let (one, many) = match &self.form {
+            Form::Empty | Form::Gone(_) => (None, &[][..]),
+            Form::One(entry) | Form::Fresh(entry) => (Some(entry.entry()), &[][..]),
+            Form::Many(entries) => (None, &entries[..]),
+            Form::Edited(edited) => (None, &edited.now[..]),
+        };
+        one.into_iter().chain(many.iter().copied())
     }
 
     /// Whether no entry is live.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.iter().next().is_none()
     }
 
     /// Adds a new entry, which replaces all that are seen here.
@@ -42,38 +91,71 @@ impl DotSet {
     /// [`EditError::TooManyEntries`].
     pub fn add(&mut self, update: &mut Update) -> Result<EntryId, EditError> {
         let entry = update.entry()?;
-        self.clear(update);
-        self.insert(entry);
-        self.journal.push(Undo::Added(entry));
+        match self.form {
+            Form::Empty | Form::Fresh(_) => self.form = Form::Fresh(Compact::new(entry)),
+            _ => self.replace(smallvec![entry], update),
+        }
         Ok(entry)
     }
 
     /// Kills all entries seen here; returns whether there was one.
     pub fn clear(&mut self, update: &mut Update) -> bool {
-        let any = !self.entries.is_empty();
-        for entry in core::mem::take(&mut self.entries) {
-            update.kill(entry);
-            self.journal.push(Undo::Killed(entry));
+        match self.form {
+            Form::Empty | Form::Gone(_) => return false,
+            Form::Fresh(_) => self.form = Form::Empty,
+            Form::One(entry) => {
+                update.kill(entry.entry());
+                self.form = Form::Gone(entry);
+            }
+            _ => {
+                let any = !self.is_empty();
+                self.replace(Entries::new(), update);
+                return any;
+            }
         }
-        any
+        true
     }
 
-    fn insert(&mut self, entry: EntryId) {
-        if let Err(at) = self.entries.binary_search(&entry) {
-            self.entries.insert(at, entry);
-        }
+    /// Kills what is live, in favour of `now`.
+    fn replace(&mut self, now: Entries, update: &mut Update) {
+        self.iter().for_each(|entry| update.kill(entry));
+        let before = match mem::take(&mut self.form) {
+            Form::Empty | Form::Fresh(_) => Entries::new(),
+            Form::One(entry) | Form::Gone(entry) => smallvec![entry.entry()],
+            Form::Many(entries) => Entries::from_vec(*entries),
+            Form::Edited(edited) => edited.before,
+        };
+        self.form = Form::Edited(Box::new(Edited { before, now }));
     }
 
-    fn remove(&mut self, entry: EntryId) {
-        if let Ok(at) = self.entries.binary_search(&entry) {
-            self.entries.remove(at);
+    /// Changes what is live, apart from any update.
+    fn change(&mut self, change: impl FnOnce(&mut Entries)) {
+        let mut entries = self.iter().collect();
+        change(&mut entries);
+        self.form = Form::of(entries);
+    }
+}
+
+impl Form {
+    /// Nothing, one or many, with no update running.
+    fn of(entries: Entries) -> Form {
+        match entries[..] {
+            [] => Form::Empty,
+            [entry] => Form::One(Compact::new(entry)),
+            _ => Form::Many(Box::new(entries.into_vec())),
         }
+    }
+}
+
+fn insert(entries: &mut Entries, entry: EntryId) {
+    if let Err(at) = entries.binary_search(&entry) {
+        entries.insert(at, entry);
     }
 }
 
 impl PartialEq for DotSet {
     fn eq(&self, other: &DotSet) -> bool {
-        self.entries == other.entries
+        self.iter().eq(other.iter())
     }
 }
 
@@ -107,7 +189,12 @@ impl Replicated for DotSet {
     }
 
     fn entries(&self) -> u64 {
-        self.entries.len() as u64
+        self.iter().count() as u64
+    }
+
+    fn for_each_entry(&self, of: &Dots, visit: &mut dyn FnMut(EntryId)) {
+        let chosen = self.iter().filter(|entry| of.contains(entry.dot));
+        chosen.for_each(visit);
     }
 
     fn names(&self, of: &Dots, out: &mut Names) {
@@ -115,13 +202,17 @@ impl Replicated for DotSet {
         out.union_with(&chosen.collect());
     }
 
+    fn is_one_place() -> bool {
+        true
+    }
+
     fn part(&self, of: &Dots) -> DotSetPart {
         DotSetPart(self.iter().filter(|entry| of.contains(entry.dot)).collect())
     }
 
     fn check(&self, part: &DotSetPart, _: &Version) -> Result<u64, MergeError> {
-        let held = |entry: &&EntryId| self.entries.binary_search(entry).is_ok();
-        Ok(part.0.iter().filter(held).count() as u64)
+        let held = |entry: &EntryId| part.0.binary_search(entry).is_ok();
+        Ok(self.iter().filter(held).count() as u64)
     }
 
     fn check_kill(&self, _: &Names) -> Result<(), MergeError> {
@@ -129,51 +220,59 @@ impl Replicated for DotSet {
     }
 
     fn kill(&mut self, names: &Names) {
-        self.entries.retain(|entry| !names.contains(*entry));
+        self.change(|entries| entries.retain(|entry| !names.contains(*entry)));
     }
 
     fn adopt(&mut self, part: DotSetPart, known: &Version) {
-        let new = part
-            .0
-            .into_iter()
-            .filter(|entry| !known.contains(entry.dot));
-        new.for_each(|entry| self.insert(entry));
+        let mut new = part.0;
+        new.retain(|entry| !known.contains(entry.dot));
+        self.change(|entries| new.into_iter().for_each(|entry| insert(entries, entry)));
     }
 
-    fn check_join(&self, mine: &Version, other: &Self, _: &Version) -> Result<u64, MergeError> {
-        self.check(&DotSetPart(other.entries.clone()), mine)
+    fn check_join(&self, _: &Version, other: &Self, _: &Version) -> Result<u64, MergeError> {
+        if let (Form::One(mine), Form::One(theirs)) = (&self.form, &other.form) {
+            return Ok(u64::from(mine.entry() == theirs.entry()));
+        }
+        self.check(&DotSetPart(other.iter().collect()), &Version::new())
     }
 
     fn join(&mut self, mine: &Version, other: &Self, theirs: &Version) {
-        let common = |entry: &EntryId| other.entries.binary_search(entry).is_ok();
-        self.entries
-            .retain(|entry| common(entry) || !theirs.contains(entry.dot));
-        let new = other.iter().filter(|entry| !mine.contains(entry.dot));
-        new.for_each(|entry| self.insert(entry));
+        let others: Entries = other.iter().collect();
+        let common = |entry: &EntryId| others.binary_search(entry).is_ok();
+        self.change(|entries| {
+            entries.retain(|entry| common(entry) || !theirs.contains(entry.dot));
+            let new = others.iter().filter(|entry| !mine.contains(entry.dot));
+            new.for_each(|entry| insert(entries, *entry));
+        });
     }
 
     fn publish(&mut self, update: &Update) -> DotSetPart {
-        self.journal.take();
+        self.form = match mem::take(&mut self.form) {
+            Form::Fresh(entry) => Form::One(entry),
+            Form::Gone(_) => Form::Empty,
+            Form::Edited(edited) => Form::of(edited.now),
+            as_it_was => as_it_was,
+        };
         DotSetPart(self.iter().filter(|entry| update.owns(*entry)).collect())
     }
 
     fn rollback(&mut self) {
-        for undo in self.journal.take().into_iter().rev() {
-            match undo {
-                Undo::Added(entry) => self.remove(entry),
-                Undo::Killed(entry) => self.insert(entry),
-            }
-        }
+        self.form = match mem::take(&mut self.form) {
+            Form::Fresh(_) => Form::Empty,
+            Form::Gone(entry) => Form::One(entry),
+            Form::Edited(edited) => Form::of(edited.before),
+            as_it_was => as_it_was,
+        };
     }
 
     fn encode(&self, encoder: &mut Encoder, _: Place) {
-        encode(&self.entries, encoder);
+        encoder.varint(self.entries());
+        self.iter().for_each(|entry| encoder.entry(entry));
     }
 
     fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotSet, DecodeError> {
         Ok(DotSet {
-            entries: decode(decoder)?,
-            journal: Journal::new(),
+            form: Form::of(decode(decoder)?),
         })
     }
 }
@@ -185,14 +284,9 @@ impl Removable for DotSet {
     }
 }
 
-fn encode(entries: &[EntryId], encoder: &mut Encoder) {
-    encoder.varint(entries.len() as u64);
-    entries.iter().for_each(|entry| encoder.entry(*entry));
-}
-
-fn decode(decoder: &mut Decoder<'_>) -> Result<Vec<EntryId>, DecodeError> {
+fn decode(decoder: &mut Decoder<'_>) -> Result<Entries, DecodeError> {
     let count = decoder.count(3)?;
-    let mut entries = Vec::with_capacity(count);
+    let mut entries = Entries::with_capacity(count);
     for _ in 0..count {
         let entry = decoder.entry()?;
         let ascending = entries.last().is_none_or(|last| *last < entry);
@@ -204,7 +298,7 @@ fn decode(decoder: &mut Decoder<'_>) -> Result<Vec<EntryId>, DecodeError> {
 
 /// Some entries of a [`DotSet`].
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct DotSetPart(Vec<EntryId>);
+pub struct DotSetPart(Entries);
 
 impl Part for DotSetPart {
     fn kind(_: Place) -> ShapeKind {
@@ -221,6 +315,10 @@ impl Part for DotSetPart {
 
     fn names(&self, out: &mut Names) {
         out.union_with(&self.0.iter().copied().collect());
+    }
+
+    fn for_each_entry(&self, visit: &mut dyn FnMut(EntryId)) {
+        self.0.iter().copied().for_each(visit);
     }
 
     fn replicas(&self, out: &mut BTreeSet<ReplicaId>) {
@@ -249,10 +347,21 @@ impl Part for DotSetPart {
     }
 
     fn encode(&self, encoder: &mut Encoder, _: Place) {
-        encode(&self.0, encoder);
+        encoder.varint(self.0.len() as u64);
+        self.0.iter().for_each(|entry| encoder.entry(*entry));
     }
 
     fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotSetPart, DecodeError> {
         Ok(DotSetPart(decode(decoder)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_takes_no_more_than_its_entry() {
+        assert_eq!(size_of::<DotSet>(), size_of::<EntryId>());
     }
 }

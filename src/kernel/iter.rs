@@ -4,6 +4,8 @@ use alloc::collections::btree_map;
 use core::fmt;
 use core::iter::FusedIterator;
 
+use smallvec::{IntoIter, SmallVec};
+
 use super::WithRest;
 
 /// What a value shows of what it holds under its keys, in ascending order of these.
@@ -22,53 +24,8 @@ use super::WithRest;
 /// # Ok::<(), commute::EditError>(())
 /// ```
 pub struct Iter<'a, K, S, Item> {
-    held: Held<'a, K, S>,
+    held: btree_map::Iter<'a, K, WithRest<S>>,
     show: Show<'a, K, S, Item>,
-}
-
-/// What is held under keys: values, or the children of a map.
-enum Held<'a, K, S> {
-    Values(btree_map::Iter<'a, K, S>),
-    Children(btree_map::Iter<'a, K, WithRest<S>>),
-}
-
-impl<'a, K, S> Iterator for Held<'a, K, S> {
-    type Item = (&'a K, &'a S);
-
-    fn next(&mut self) -> Option<(&'a K, &'a S)> {
-        match self {
-            Held::Values(values) => values.next(),
-            Held::Children(children) => children.next().map(|(key, child)| (key, &child.value)),
-        }
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        match self {
-            Held::Values(values) => values.size_hint(),
-            Held::Children(children) => children.size_hint(),
-        }
-    }
-}
-
-impl<'a, K, S> DoubleEndedIterator for Held<'a, K, S> {
-    fn next_back(&mut self) -> Option<(&'a K, &'a S)> {
-        match self {
-            Held::Values(values) => values.next_back(),
-            Held::Children(children) => {
-                let last = children.next_back();
-                last.map(|(key, child)| (key, &child.value))
-            }
-        }
-    }
-}
-
-impl<K, S> Clone for Held<'_, K, S> {
-    fn clone(&self) -> Self {
-        match self {
-            Held::Values(values) => Held::Values(values.clone()),
-            Held::Children(children) => Held::Children(children.clone()),
-        }
-    }
 }
 
 /// What is shown of a key and what is held under it; `None` if it is not there for a reader.
@@ -76,18 +33,9 @@ pub(crate) type Show<'a, K, S, Item> = fn(&'a K, &'a S) -> Option<Item>;
 
 impl<'a, K, S, Item> Iter<'a, K, S, Item> {
     pub(crate) fn new(
-        values: btree_map::Iter<'a, K, S>,
+        held: btree_map::Iter<'a, K, WithRest<S>>,
         show: Show<'a, K, S, Item>,
     ) -> Iter<'a, K, S, Item> {
-        let held = Held::Values(values);
-        Iter { held, show }
-    }
-
-    pub(crate) fn of_children(
-        children: btree_map::Iter<'a, K, WithRest<S>>,
-        show: Show<'a, K, S, Item>,
-    ) -> Iter<'a, K, S, Item> {
-        let held = Held::Children(children);
         Iter { held, show }
     }
 }
@@ -97,11 +45,11 @@ impl<'a, K, S, Item> Iterator for Iter<'a, K, S, Item> {
 
     fn next(&mut self) -> Option<Item> {
         let show = self.show;
-        self.held.find_map(|(key, held)| show(key, held))
+        self.held.find_map(|(key, held)| show(key, &held.value))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, self.held.size_hint().1)
+        (0, Some(self.held.len()))
     }
 }
 
@@ -109,7 +57,7 @@ impl<'a, K, S, Item> DoubleEndedIterator for Iter<'a, K, S, Item> {
     fn next_back(&mut self) -> Option<Item> {
         let show = self.show;
         let mut backwards = self.held.by_ref().rev();
-        backwards.find_map(|(key, held)| show(key, held))
+        backwards.find_map(|(key, held)| show(key, &held.value))
     }
 }
 
@@ -129,3 +77,35 @@ impl<K, S, Item: fmt::Debug> fmt::Debug for Iter<'_, K, S, Item> {
         f.debug_list().entries(self.clone()).finish()
     }
 }
+
+/// The concurrent values of a register, in an order that is the same everywhere.
+#[derive(Clone, Debug)]
+pub struct Values<'a, V>(IntoIter<[&'a V; 1]>);
+
+impl<'a, V> Values<'a, V> {
+    pub(crate) fn new(values: impl Iterator<Item = &'a V>) -> Values<'a, V> {
+        Values(values.collect::<SmallVec<_>>().into_iter())
+    }
+}
+
+impl<'a, V> Iterator for Values<'a, V> {
+    type Item = &'a V;
+
+    fn next(&mut self) -> Option<&'a V> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<V> DoubleEndedIterator for Values<'_, V> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back()
+    }
+}
+
+impl<V> ExactSizeIterator for Values<'_, V> {}
+
+impl<V> FusedIterator for Values<'_, V> {}

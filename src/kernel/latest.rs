@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::{EditError, EditView, Journal, MergeError, Part, Place, Replicated, ShapeKind, Update};
-use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
+use crate::clock::{ByReplica, Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Payload};
 
 /// One row per replica, which only that replica writes: its newest entry.
@@ -17,23 +17,24 @@ pub struct Latest<V> {
     journal: Journal<(ReplicaId, Option<(EntryId, V)>)>,
 }
 
-type Rows<V> = BTreeMap<ReplicaId, (EntryId, V)>;
+type Rows<V> = ByReplica<(EntryId, V)>;
 
 impl<V: Payload> Latest<V> {
     /// The row of `replica`.
     pub fn get(&self, replica: ReplicaId) -> Option<&V> {
-        self.rows.get(&replica).map(|(_, value)| value)
+        self.rows.get(replica).map(|(_, value)| value)
     }
 
     /// All rows in ascending order of their replicas.
     pub fn iter(&self) -> impl Iterator<Item = (ReplicaId, &V)> {
-        self.rows.iter().map(|(&id, (_, value))| (id, value))
+        self.rows.iter().map(|(id, (_, value))| (id, value))
     }
 
     /// The rows that `of` created. O(replicas of `of`): an update names one, a state may hold
     /// thousands.
     fn among<'a>(&'a self, of: &'a Dots) -> impl Iterator<Item = (ReplicaId, &'a (EntryId, V))> {
-        let row = |id| Some((id, self.rows.get(&id)?));
+        let mut rows = self.rows.cursor();
+        let row = move |id| Some((id, rows.get(id)?));
         of.replicas()
             .filter_map(row)
             .filter(|(_, (entry, _))| of.contains(entry.dot))
@@ -45,7 +46,7 @@ impl<V: Payload> Latest<V> {
     /// [`EditError::TooManyEntries`].
     pub fn set(&mut self, value: V, update: &mut Update) -> Result<(), EditError> {
         let id = update.dot().replica;
-        if let Some((entry, held)) = self.rows.get_mut(&id)
+        if let Some((entry, held)) = self.rows.get_mut(id)
             && update.owns(*entry)
         {
             *held = value;
@@ -60,22 +61,22 @@ impl<V: Payload> Latest<V> {
 
 /// Puts `row` in if it is newer than the one of its replica.
 fn raise<V>(rows: &mut Rows<V>, (entry, value): (EntryId, V)) {
-    let newest = rows
-        .get(&entry.dot.replica)
-        .is_none_or(|(held, _)| *held < entry);
-    if newest {
-        rows.insert(entry.dot.replica, (entry, value));
+    match rows.get_mut(entry.dot.replica) {
+        Some((held, _)) if *held >= entry => {}
+        Some(row) => *row = (entry, value),
+        None => drop(rows.insert(entry.dot.replica, (entry, value))),
     }
 }
 
 /// How many rows are on both sides; all of these must be equal.
 fn matches<V: Payload>(mine: &Rows<V>, theirs: &Rows<V>) -> Result<u64, MergeError> {
     let mut common = 0;
-    for (replica, (entry, value)) in theirs {
+    let mut mine = mine.cursor();
+    for (replica, (entry, value)) in theirs.iter() {
         match mine.get(replica) {
             Some((held, row)) if held == entry => {
                 if row != value {
-                    return Err(MergeError::IdentityReused { replica: *replica });
+                    return Err(MergeError::IdentityReused { replica });
                 }
                 common += 1;
             }
@@ -96,7 +97,7 @@ impl<V: Payload> Replicated for Latest<V> {
 
     fn empty(_: Place) -> Latest<V> {
         Latest {
-            rows: BTreeMap::new(),
+            rows: Rows::new(),
             journal: Journal::new(),
         }
     }
@@ -125,6 +126,10 @@ impl<V: Payload> Replicated for Latest<V> {
         out.union_with(&self.among(of).map(|(_, (entry, _))| *entry).collect());
     }
 
+    fn is_one_place() -> bool {
+        true
+    }
+
     fn part(&self, of: &Dots) -> LatestPart<V> {
         LatestPart(self.among(of).map(|(id, row)| (id, row.clone())).collect())
     }
@@ -141,10 +146,10 @@ impl<V: Payload> Replicated for Latest<V> {
         for id in names.replicas() {
             if self
                 .rows
-                .get(&id)
+                .get(id)
                 .is_some_and(|(entry, _)| names.contains(*entry))
             {
-                self.rows.remove(&id);
+                self.rows.remove(id);
             }
         }
     }
@@ -162,11 +167,12 @@ impl<V: Payload> Replicated for Latest<V> {
     }
 
     fn join(&mut self, mine: &Version, other: &Self, _: &Version) {
-        let new = other
-            .rows
-            .values()
-            .filter(|(entry, _)| !mine.contains(entry.dot));
-        new.for_each(|row| raise(&mut self.rows, row.clone()));
+        let mut known = mine.cursor();
+        for (id, row) in other.rows.iter() {
+            if row.0.dot.counter > known.get(id).copied().unwrap_or(0) {
+                raise(&mut self.rows, row.clone());
+            }
+        }
     }
 
     fn publish(&mut self, update: &Update) -> LatestPart<V> {
@@ -178,7 +184,7 @@ impl<V: Payload> Replicated for Latest<V> {
         for (id, before) in self.journal.take().into_iter().rev() {
             match before {
                 Some(row) => drop(self.rows.insert(id, row)),
-                None => drop(self.rows.remove(&id)),
+                None => self.rows.remove(id),
             }
         }
     }
@@ -204,12 +210,10 @@ fn encode<V: Payload>(rows: &Rows<V>, encoder: &mut Encoder) {
 }
 
 fn decode<V: Payload>(decoder: &mut Decoder<'_>) -> Result<Rows<V>, DecodeError> {
-    let mut rows = BTreeMap::new();
+    let mut rows = Rows::new();
     for _ in 0..decoder.count(4)? {
         let entry = decoder.entry()?;
-        let ascending = rows
-            .last_key_value()
-            .is_none_or(|(last, _)| *last < entry.dot.replica);
+        let ascending = rows.last().is_none_or(|last| last < entry.dot.replica);
         decoder.require(ascending, DecodeErrorKind::NotCanonical)?;
         rows.insert(entry.dot.replica, (entry, decoder.payload()?));
     }
@@ -222,7 +226,7 @@ pub struct LatestPart<V>(Rows<V>);
 
 impl<V> Default for LatestPart<V> {
     fn default() -> LatestPart<V> {
-        LatestPart(BTreeMap::new())
+        LatestPart(Rows::new())
     }
 }
 
@@ -243,12 +247,16 @@ impl<V: Payload> Part for LatestPart<V> {
         out.union_with(&self.0.values().map(|(entry, _)| *entry).collect());
     }
 
+    fn for_each_entry(&self, visit: &mut dyn FnMut(EntryId)) {
+        self.0.values().for_each(|(entry, _)| visit(*entry));
+    }
+
     fn replicas(&self, out: &mut BTreeSet<ReplicaId>) {
-        out.extend(self.0.keys());
+        out.extend(self.0.iter().map(|(id, _)| id));
     }
 
     fn restrict(&mut self, dots: &Dots) {
-        self.0.retain(|_, (entry, _)| dots.contains(entry.dot));
+        self.0.retain(|(entry, _)| dots.contains(entry.dot));
     }
 
     /// Keeps all: a row dies by a newer one of its replica and by nothing else, so `union` decides.

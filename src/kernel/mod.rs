@@ -15,6 +15,7 @@ mod dot_map;
 mod dot_set;
 mod dyn_fields;
 mod dynamic;
+mod entry_map;
 mod error;
 #[doc(hidden)]
 pub mod fields;
@@ -25,6 +26,7 @@ mod latest;
 pub(crate) mod newtype;
 #[cfg(test)]
 mod shape_tests;
+mod sorted;
 pub(crate) mod structs;
 mod traits;
 mod update;
@@ -37,8 +39,9 @@ pub use dot_fun::DotFun;
 pub use dot_map::DotMap;
 pub(crate) use dot_map::DotMapPart;
 pub use dot_set::DotSet;
+pub(crate) use entry_map::EntryMap;
 pub use error::{EditError, Fault, IndexError, IndexFault, MergeError, Unit};
-pub use iter::Iter;
+pub use iter::{Iter, Values};
 pub(crate) use journal::Journal;
 pub(crate) use kills::Kills;
 pub use latest::Latest;

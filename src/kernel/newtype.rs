@@ -56,6 +56,18 @@ macro_rules! replicated_newtype {
                 self.0.names(of, out);
             }
 
+            fn for_each_entry(&self, of: &$crate::Dots, visit: &mut dyn FnMut($crate::EntryId)) {
+                self.0.for_each_entry(of, visit);
+            }
+
+            fn is_one_place() -> bool {
+                <$shape as $crate::kernel::Replicated>::is_one_place()
+            }
+
+            fn checks_names() -> bool {
+                <$shape as $crate::kernel::Replicated>::checks_names()
+            }
+
             fn part(&self, of: &$crate::Dots) -> Self::Part {
                 self.0.part(of)
             }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use super::{EditError, MergeError, Update};
-use crate::clock::{Dots, Names, ReplicaId, Version};
+use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, Decoder, Encoder};
 
 /// Where a value stands; containers decide it, and it fixes the form a counter takes.
@@ -100,6 +100,25 @@ pub trait Replicated: Sized + Send + Sync + 'static {
     /// Adds to `out` the live entries created by `of`.
     fn names(&self, of: &Dots, out: &mut Names);
 
+    /// Calls `visit` with each of the live entries created by `of`.
+    fn for_each_entry(&self, of: &Dots, visit: &mut dyn FnMut(EntryId)) {
+        let mut names = Names::new();
+        self.names(of, &mut names);
+        names.iter().for_each(visit);
+    }
+
+    /// Whether all entries stand at one place and can be killed, so that
+    /// [`check_join`](Replicated::check_join) alone tells all that is live on both sides.
+    fn is_one_place() -> bool {
+        false
+    }
+
+    /// Whether [`decode`](Replicated::decode) makes sure that each entry is there once and that its
+    /// update is known, so that nobody need collect the names of all.
+    fn checks_names() -> bool {
+        false
+    }
+
     /// The live entries created by `of`, with their content.
     fn part(&self, of: &Dots) -> Self::Part;
 
@@ -178,6 +197,13 @@ pub trait Part: Clone + Default + PartialEq + Debug + Send + Sync + 'static {
 
     /// Adds the names of the entries to `out`.
     fn names(&self, out: &mut Names);
+
+    /// Calls `visit` with the name of each entry.
+    fn for_each_entry(&self, visit: &mut dyn FnMut(EntryId)) {
+        let mut names = Names::new();
+        self.names(&mut names);
+        names.iter().for_each(visit);
+    }
 
     /// Adds the replicas named anywhere in the content to `out`.
     fn replicas(&self, out: &mut BTreeSet<ReplicaId>);

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::dyn_fields::{DynFields, PartFields, StateFields};
 use super::dynamic::{Dyn, DynPart, Dynamic};
 use super::{EditError, MergeError, Part, Place, Removable, Replicated, ShapeKind, Update, weave};
-use crate::clock::{Dots, Names, ReplicaId, Version};
+use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, Decoder, Encoder};
 
 /// What is unknown; `None` if it would hold nothing.
@@ -78,6 +78,21 @@ impl<S: Replicated> Replicated for WithRest<S> {
     fn names(&self, of: &Dots, out: &mut Names) {
         self.value.names(of, out);
         self.rest.iter().for_each(|rest| rest.names(of, out));
+    }
+
+    fn for_each_entry(&self, of: &Dots, visit: &mut dyn FnMut(EntryId)) {
+        self.value.for_each_entry(of, visit);
+        let rest = self.rest.iter();
+        rest.for_each(|rest| rest.for_each_entry(of, visit));
+    }
+
+    // Only structs have fields that are unknown, and these are neither.
+    fn is_one_place() -> bool {
+        S::is_one_place()
+    }
+
+    fn checks_names() -> bool {
+        S::checks_names()
     }
 
     fn part(&self, of: &Dots) -> WithRestPart<S::Part> {
@@ -257,6 +272,11 @@ impl<P: Part> Part for WithRestPart<P> {
     fn names(&self, out: &mut Names) {
         self.value.names(out);
         self.rest.iter().for_each(|rest| rest.names(out));
+    }
+
+    fn for_each_entry(&self, visit: &mut dyn FnMut(EntryId)) {
+        self.value.for_each_entry(visit);
+        self.rest.iter().for_each(|rest| rest.for_each_entry(visit));
     }
 
     fn replicas(&self, out: &mut BTreeSet<ReplicaId>) {

@@ -2,10 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::clock::EntryId;
 use crate::codec::Payload;
 use crate::kernel::{
-    DotFun, EditError, EditView, Iter, Removable, Update,
+    DotFun, EditError, EditView, Removable, Update, Values,
     newtype::{debug_as_view, equals_view, replicated_newtype},
     watched_as_a_whole,
 };
@@ -43,7 +42,7 @@ pub struct MvRegister<T>(DotFun<T>);
 
 impl<T: Payload> MvRegister<T> {
     /// The concurrent values, in an order that is the same everywhere.
-    pub fn iter(&self) -> Iter<'_, EntryId, T, &T> {
+    pub fn iter(&self) -> Values<'_, T> {
         self.0.values()
     }
 
@@ -104,7 +103,7 @@ impl<T: Payload> EditView<'_, MvRegister<T>> {
 
 impl<'a, T: Payload> IntoIterator for &'a MvRegister<T> {
     type Item = &'a T;
-    type IntoIter = Iter<'a, EntryId, T, &'a T>;
+    type IntoIter = Values<'a, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()

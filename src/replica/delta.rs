@@ -62,6 +62,12 @@ impl<S: Replicated> Delta<S> {
         needs.difference(&self.claims)
     }
 
+    /// Whether all that it builds on is in `version`; if not, [`needs`](Delta::needs) tells more.
+    pub(crate) fn is_next(&self, version: &Version) -> bool {
+        let follows = |(id, first, _)| first <= version.get(id).saturating_add(1);
+        self.claims.ranges().all(follows) && self.after.is_within(version)
+    }
+
     /// The update before each claimed range.
     fn predecessors(&self) -> Dots {
         let before = self.claims.ranges().filter(|(_, first, _)| *first > 1);

@@ -6,7 +6,8 @@
 
 use alloc::collections::{BTreeMap, VecDeque};
 
-use crate::clock::{Dot, Dots, Names, Ranges, ReplicaId, Version};
+use crate::clock::{Dot, Dots, EntryId, Names, Ranges, ReplicaId, Version};
+use crate::kernel::EntryMap;
 
 /// For each update in `complete`: what it killed, where it killed anything.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -65,7 +66,8 @@ impl Records {
 pub(crate) struct Ledger {
     pub(crate) records: Records,
     kill_order: VecDeque<Dot>,
-    seals: BTreeMap<Dot, u64>,
+    // Of an update, under the name of its entry 0.
+    seals: EntryMap<u64>,
     seal_order: VecDeque<Dot>,
 }
 
@@ -123,30 +125,30 @@ impl Ledger {
 
     /// Notes the seal after the update `dot`.
     pub(crate) fn note_seal(&mut self, dot: Dot, seal: u64) {
-        if self.seals.insert(dot, seal).is_none() {
+        if self.seals.insert(EntryId::new(dot, 0), seal).is_none() {
             self.seal_order.push_back(dot);
         }
         while self.seal_order.len() > SEALS_MAX {
             let Some(oldest) = self.seal_order.pop_front() else {
                 break;
             };
-            self.seals.remove(&oldest);
+            self.seals.remove(EntryId::new(oldest, 0));
         }
     }
 
     pub(crate) fn seal(&self, dot: Dot) -> Option<u64> {
-        self.seals.get(&dot).copied()
+        self.seals.get(EntryId::new(dot, 0)).copied()
     }
 
     pub(crate) fn seals(&self) -> impl Iterator<Item = (Dot, u64)> + '_ {
-        self.seals.iter().map(|(dot, seal)| (*dot, *seal))
+        self.seals.iter().map(|(entry, seal)| (entry.dot, *seal))
     }
 
     /// Whether all that `other` knows is known here.
     pub(crate) fn includes(&self, other: &Ledger) -> bool {
         let complete = &self.records.complete;
         other.records.complete.intersection(complete) == other.records.complete
-            && other.seals.keys().all(|dot| self.seals.contains_key(dot))
+            && other.seals().all(|(dot, _)| self.seal(dot).is_some())
             && other
                 .records
                 .kills
@@ -158,7 +160,7 @@ impl Ledger {
     pub(crate) fn is_within(&self, version: &Version) -> bool {
         self.records.complete.is_within(version)
             && self.records.kills.keys().all(|dot| version.contains(*dot))
-            && self.seals.keys().all(|dot| version.contains(*dot))
+            && self.seals().all(|(dot, _)| version.contains(dot))
     }
 
     pub(crate) fn replicas(&self) -> impl Iterator<Item = ReplicaId> + '_ {
@@ -168,6 +170,6 @@ impl Ledger {
         let complete = self.records.complete.replicas();
         killed
             .chain(complete)
-            .chain(self.seals.keys().map(|dot| dot.replica))
+            .chain(self.seals().map(|(dot, _)| dot.replica))
     }
 }

@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::fmt;
 use core::ops::Deref;
 
@@ -54,6 +55,21 @@ pub(crate) struct Core<S> {
     pub(crate) heads: Dots,
     pub(crate) seals: ByReplica<u64>,
     pub(crate) ledger: Ledger,
+}
+
+/// The heads among what a delta covers, after it is included.
+struct Heads {
+    heads: Dots,
+    covers: Dots,
+}
+
+impl Heads {
+    /// O(heads of `covers`), so that no update costs a look at all replicas.
+    fn put_into(self, all: &mut Dots) {
+        for id in self.covers.replicas() {
+            all.put(id, self.heads.of(id).cloned().unwrap_or_default());
+        }
+    }
 }
 
 /// At most this many errors of waiting deltas are kept for the caller.
@@ -216,7 +232,7 @@ impl<S: Replicated> State<S> {
     pub fn missing_for(&self, delta: &Delta<S>) -> Dots {
         let mut missing = Dots::new();
         // What is included has its past here, whatever else an answer names as its base.
-        if delta.claims.is_within(&self.core.version) {
+        if delta.is_next(&self.core.version) || delta.claims.is_within(&self.core.version) {
             return missing;
         }
         for (id, _, last) in delta.needs().beyond(&self.core.version).ranges() {
@@ -227,6 +243,9 @@ impl<S: Replicated> State<S> {
 
     /// Includes what waited for `new`, and what waited for that.
     fn drain(&mut self, mut new: Dots, feed: &mut impl Feed<S>) {
+        if self.waiting.len() == 0 {
+            return;
+        }
         while !new.is_empty() {
             let ready = self.waiting.take_ready(&new, &self.core.version);
             new = Dots::new();
@@ -310,13 +329,15 @@ impl<S: Replicated> State<S> {
         if new.is_empty() {
             return Ok(new);
         }
-        let dead = self.check_deaths(delta, gone)?;
+        let (dead, heads) = self.check_deaths(delta, gone)?;
         let core = self.core_mut();
         feed.before(&core.value.value, &delta.part.value, &dead);
-        core.value.kill(&dead);
+        if !dead.is_empty() {
+            core.value.kill(&dead);
+        }
         core.value.adopt(delta.part.clone(), &core.version);
 
-        core.take_heads(&delta.heads, &delta.covers());
+        heads.put_into(&mut core.heads);
         core.version.include(&delta.claims);
         for (id, span) in delta.seals.iter() {
             if new.of(id).is_some() {
@@ -327,26 +348,38 @@ impl<S: Replicated> State<S> {
         Ok(new)
     }
 
-    /// Checks the heads after a join with what has these heads, covers and claims.
+    /// The heads after `delta` is included.
     ///
     /// One must be new, since nothing included follows what is new; and each must be the last update
     /// of its replica, else the state would not be one that can be read again.
-    fn check_heads(
-        &self,
-        theirs: &Dots,
-        they_cover: &Dots,
-        they_claim: &Dots,
-    ) -> Result<(), MergeError> {
-        let new = theirs.beyond(&self.core.version);
+    fn check_heads(&self, delta: &Delta<S>) -> Result<Heads, MergeError> {
+        let covers = delta.covers();
+        let new = delta.heads.beyond(&self.core.version);
         // The other heads stay, and are the last updates of their replicas as before.
-        let heads = join_heads(&self.core.heads_of(they_cover), theirs, &new, they_cover);
+        let heads = join_heads(&self.core.heads_of(&covers), &delta.heads, &new, &covers);
         let last = |id| {
-            let theirs = they_claim.of(id).and_then(|runs| runs.last());
+            let theirs = delta.claims.of(id).and_then(|runs| runs.last());
             self.core.version.get(id).max(theirs.unwrap_or(0))
         };
         let possible = |(id, runs): (ReplicaId, &Ranges)| runs.first() == Some(last(id));
         match !new.is_empty() && heads.by_replica().all(possible) {
-            true => Ok(()),
+            true => Ok(Heads { heads, covers }),
+            false => Err(MergeError::Invalid(Fault::HeadsImpossible)),
+        }
+    }
+
+    /// The heads after a join with `other`, which brings something; see
+    /// [`check_heads`](State::check_heads).
+    fn joined_heads(&self, other: &State<S>) -> Result<Dots, MergeError> {
+        let (mine, theirs) = (&self.core, &other.core);
+        let new = theirs.heads.beyond(&mine.version);
+        let mut heads = theirs.heads.intersection(&mine.heads);
+        heads.union_with(&mine.heads.beyond(&theirs.version));
+        heads.union_with(&new);
+        let last = |id| mine.version.get(id).max(theirs.version.get(id));
+        let possible = |(id, runs): (ReplicaId, &Ranges)| runs.first() == Some(last(id));
+        match !new.is_empty() && heads.by_replica().all(possible) {
+            true => Ok(heads),
             false => Err(MergeError::Invalid(Fault::HeadsImpossible)),
         }
     }
@@ -356,26 +389,30 @@ impl<S: Replicated> State<S> {
     /// Returns those that are live here and that `delta` claims without listing them.
     fn check_entries(&self, delta: &Delta<S>) -> Result<Names, MergeError> {
         let known = delta.claims.within(&self.core.version);
+        let matching = self.core.value.check(&delta.part, &self.core.version)?;
+        if known.is_empty() && matching == 0 {
+            return Ok(Names::new());
+        }
         let mut held = Names::new();
         self.core.value.names(&known, &mut held);
         let listed = delta.live();
         let common = held.intersection(&listed);
-        let matching = self.core.value.check(&delta.part, &self.core.version)?;
         match matching == common.len() {
             true => Ok(held.difference(&listed)),
             false => Err(reused(&common)),
         }
     }
 
-    /// Which live entries die by `delta`, whose needs are met: `gone` and those that it kills.
-    fn check_deaths(&self, delta: &Delta<S>, gone: Names) -> Result<Names, MergeError> {
+    /// Which live entries die by `delta`, whose needs are met: `gone` and those that it kills; and
+    /// the heads after it.
+    fn check_deaths(&self, delta: &Delta<S>, gone: Names) -> Result<(Names, Heads), MergeError> {
         for (replica, _, last) in delta.kills.also.dots().ranges() {
             let dot = Dot::new(replica, last);
             if !self.core.version.contains(dot) {
                 return Err(MergeError::Invalid(Fault::KillsUnknown(dot)));
             }
         }
-        self.check_heads(&delta.heads, &delta.covers(), &delta.claims)?;
+        let heads = self.check_heads(delta)?;
         let mut dead = gone;
         let reach = delta.kills.reach();
         if !reach.is_empty() {
@@ -384,7 +421,7 @@ impl<S: Replicated> State<S> {
             dead.union_with(&delta.kills.among(&within));
         }
         self.core.value.check_kill(&dead)?;
-        Ok(dead)
+        Ok((dead, heads))
     }
 
     /// Joins with another state; the result is the same as absorbing its whole content.
@@ -407,7 +444,10 @@ impl<S: Replicated> State<S> {
             && other.core.ledger.includes(&self.core.ledger);
         match forward {
             true => self.core = Arc::clone(&other.core),
-            false => self.join(other, &new),
+            false => {
+                let heads = self.joined_heads(other)?;
+                self.join(other, heads, &new);
+            }
         }
         self.drain(new, &mut Nobody);
         Ok(Applied::New)
@@ -431,12 +471,12 @@ impl<S: Replicated> State<S> {
         self.absorb_with_changes(&other.delta_since(self.version()))
     }
 
-    fn join(&mut self, other: &State<S>, new: &Dots) {
+    fn join(&mut self, other: &State<S>, heads: Dots, new: &Dots) {
         let core = self.core_mut();
         core.value
             .join(&core.version, &other.core.value, &other.core.version);
 
-        core.take_heads(&other.core.heads, &Dots::from(&other.core.version));
+        core.heads = heads;
         core.version.join(&other.core.version);
         for id in new.replicas() {
             if let Some(seal) = other.core.seals.get(id) {
@@ -467,8 +507,7 @@ impl<S: Replicated> State<S> {
             return Ok(());
         }
         if !nothing_new {
-            let claims = Dots::from(&other.core.version);
-            self.check_heads(&other.core.heads, &claims, &claims)?;
+            self.joined_heads(other)?;
         }
         self.check_states(other)
     }
@@ -478,9 +517,19 @@ impl<S: Replicated> State<S> {
     /// Returns whether both know the seals of all that both include.
     fn check_common_seals(&self, other: &State<S>) -> Result<bool, MergeError> {
         let mut all_known = true;
+        let mut mine = (self.core.version.cursor(), self.core.seals.cursor());
+        let mut offered = other.core.seals.cursor();
         for (id, theirs) in other.core.version.iter() {
-            let counter = theirs.min(self.core.version.get(id));
-            match (self.seal_at(id, counter), other.seal_at(id, counter)) {
+            let (seen, held, offered) = (mine.0.get(id), mine.1.get(id), offered.get(id));
+            let Some(seen) = seen.copied() else {
+                continue;
+            };
+            let both = match seen.cmp(&theirs) {
+                Ordering::Equal => (held.copied(), offered.copied()),
+                Ordering::Less => (held.copied(), other.seal_at(id, seen)),
+                Ordering::Greater => (self.seal_at(id, theirs), offered.copied()),
+            };
+            match both {
                 (Some(a), Some(b)) if a != b => {
                     return Err(MergeError::IdentityReused { replica: id });
                 }
@@ -498,6 +547,9 @@ impl<S: Replicated> State<S> {
             &other.core.value,
             &other.core.version,
         )?;
+        if S::is_one_place() {
+            return Ok(());
+        }
         let both = Dots::from(&self.core.version.meet(&other.core.version));
         let (mut mine, mut theirs) = (Names::new(), Names::new());
         self.core.value.names(&both, &mut mine);
@@ -587,13 +639,13 @@ impl<S: Replicated> State<S> {
             claims: Dots::from(dot),
             after: seen,
             heads: Dots::from(dot),
-            seals: ByReplica::from_iter([(
+            seals: ByReplica::one(
                 dot.replica,
                 SealSpan {
                     before: Some(before),
                     after,
                 },
-            )]),
+            ),
             part,
             kills: Kills::exactly(killed),
             ledger: records,
@@ -637,16 +689,6 @@ impl<S: Replicated> Core<S> {
             }
         }
         heads
-    }
-
-    /// Joins the heads with those of what covers `they_cover`, before its updates are included.
-    fn take_heads(&mut self, theirs: &Dots, they_cover: &Dots) {
-        let new = theirs.beyond(&self.version);
-        let heads = join_heads(&self.heads_of(they_cover), theirs, &new, they_cover);
-        for id in they_cover.replicas() {
-            let runs = heads.of(id).cloned();
-            self.heads.put(id, runs.unwrap_or_default());
-        }
     }
 
     /// The last update of `id` that is included leads to `seal`.

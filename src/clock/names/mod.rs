@@ -6,6 +6,8 @@ mod tests;
 use alloc::vec::Vec;
 use core::fmt;
 
+use smallvec::SmallVec;
+
 use super::by_replica::ByReplica;
 use super::{Dot, Dots, EntryId, Ranges, ReplicaId};
 
@@ -17,8 +19,11 @@ use super::{Dot, Dots, EntryId, Ranges, ReplicaId};
 #[derive(Clone, PartialEq, Eq, Default, Hash)]
 pub struct Names {
     // No replica maps to an empty list.
-    blocks: ByReplica<Vec<Block>>,
+    blocks: ByReplica<Blocks>,
 }
+
+// One is the rule.
+type Blocks = SmallVec<[Block; 1]>;
 
 /// The updates `first..=last`, each with the same entries.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
@@ -239,7 +244,8 @@ impl Names {
             overlapped => {
                 let merged = combine(overlapped, &[block], Ranges::union);
                 let count = merged.len();
-                let _ = blocks.splice(start..end, merged);
+                blocks.drain(start..end);
+                blocks.insert_many(start, merged);
                 count
             }
         };
@@ -379,7 +385,7 @@ impl Names {
     /// Whether no entry is in both. O(blocks) and the shorter lists of ranges.
     pub(crate) fn is_disjoint(&self, other: &Names) -> bool {
         self.blocks.iter().all(|(id, mine)| {
-            let theirs = other.blocks.get(id).map_or(&[][..], Vec::as_slice);
+            let theirs = other.blocks.get(id).map_or(&[][..], Blocks::as_slice);
             Stretches::new(mine, theirs).all(|s| s.mine.is_disjoint(s.theirs))
         })
     }
@@ -388,7 +394,7 @@ impl Names {
     pub(crate) fn is_subset_beyond(&self, dots: &Dots, other: &Names) -> bool {
         let rest = self.dots().difference(dots);
         self.blocks.iter().all(|(id, mine)| {
-            let theirs = other.blocks.get(id).map_or(&[][..], Vec::as_slice);
+            let theirs = other.blocks.get(id).map_or(&[][..], Blocks::as_slice);
             let Some(runs) = rest.of(id) else {
                 return true;
             };
@@ -398,14 +404,15 @@ impl Names {
 
     fn zip(&self, other: &Names, op: Op) -> Names {
         let mut out = Names::new();
+        let mut cursor = other.blocks.cursor();
         for (id, mine) in self.blocks.iter() {
-            let theirs = other.blocks.get(id).map_or(&[][..], Vec::as_slice);
+            let theirs = cursor.get(id).map_or(&[][..], Blocks::as_slice);
             out.put(id, combine(mine, theirs, op));
         }
         out
     }
 
-    fn put(&mut self, replica: ReplicaId, blocks: Vec<Block>) {
+    fn put(&mut self, replica: ReplicaId, blocks: Blocks) {
         if !blocks.is_empty() {
             self.blocks.insert(replica, blocks);
         }
@@ -428,12 +435,12 @@ impl Names {
     }
 }
 
-fn coalesce_tail(blocks: &mut Vec<Block>) {
+fn coalesce_tail(blocks: &mut Blocks) {
     coalesce_at(blocks, blocks.len().saturating_sub(1));
 }
 
 /// Makes one block of the one at `at` and the one before it, if they are both there and alike.
-fn coalesce_at(blocks: &mut Vec<Block>, at: usize) {
+fn coalesce_at(blocks: &mut Blocks, at: usize) {
     let Some([before, block]) = at.checked_sub(1).and_then(|i| blocks.get_mut(i..=at)) else {
         return;
     };
@@ -471,8 +478,8 @@ fn covers(blocks: &[Block], first: u64, last: u64, indices: &Indices) -> bool {
     false
 }
 
-fn restrict(blocks: &[Block], runs: &Ranges) -> Vec<Block> {
-    let mut out = Vec::new();
+fn restrict(blocks: &[Block], runs: &Ranges) -> Blocks {
+    let mut out = Blocks::new();
     for (first, last, indices) in pieces(blocks, runs) {
         out.push(Block {
             first,
@@ -485,8 +492,8 @@ fn restrict(blocks: &[Block], runs: &Ranges) -> Vec<Block> {
 }
 
 /// Combines two lists of blocks update by update.
-fn combine(a: &[Block], b: &[Block], op: Op) -> Vec<Block> {
-    let mut out = Vec::new();
+fn combine(a: &[Block], b: &[Block], op: Op) -> Blocks {
+    let mut out = Blocks::new();
     for stretch in Stretches::new(a, b) {
         let indices = stretch.mine.zip(stretch.theirs, op);
         if !indices.is_empty() {

@@ -1,5 +1,7 @@
 //! Speed and memory of the types beside `crdts` and std; `benches/marks types` runs it.
 //!
+//! Names of parts (`or_set`, `merges`, `words`, `growth`) measure these alone.
+//!
 //! Every value is a ratio of two measurements of one run. `docs/benchmarks.md` says what each of
 //! them compares.
 
@@ -28,11 +30,20 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let quick = args.iter().any(|arg| arg == "--quick");
+    let parts: [(&str, fn(&mut Marks, bool)); 4] = [
+        ("or_set", or_set::measure),
+        ("merges", merges::measure),
+        ("words", words::measure),
+        ("growth", growth::measure),
+    ];
+    let named = |name: &str| args.iter().any(|arg| arg == name);
+    let all = !parts.iter().any(|(name, _)| named(name));
     let mut marks = Marks::default();
-    or_set::measure(&mut marks, quick);
-    merges::measure(&mut marks, quick);
-    words::measure(&mut marks, quick);
-    growth::measure(&mut marks, quick);
+    for (name, measure) in parts {
+        if all || named(name) {
+            measure(&mut marks, quick);
+        }
+    }
     marks.exit_code()
 }
 

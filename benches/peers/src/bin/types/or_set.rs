@@ -23,7 +23,7 @@ pub fn measure(marks: &mut Marks, quick: bool) {
     for &size in sizes {
         let rounds = match (quick, size) {
             (_, 1_000_000) => 5,
-            (true, 100_000) => 10,
+            (true, 100_000) => 8,
             _ => 30,
         };
         let mut sets = Sets::new(marks, size);
@@ -120,6 +120,8 @@ impl Sets {
         marks.at_least(&self.name("insert_speed"), theirs / mine, 5.0);
         marks.at_least(&self.name("remove_speed"), their_removal / my_removal, 5.0);
         marks.at_most(&self.name("insert_per_btree_map"), mine / std, 4.0);
+        // What our set could reach at most.
+        marks.info(&self.name("insert_speed.of_btree_map"), theirs / std);
         marks.info(&self.name("insert_speed.both_in_one_update"), all / mine);
         marks.info(&self.name("insert_speed.an_update_each"), theirs / single);
         marks.info(
