@@ -219,6 +219,10 @@ impl<K: Key, S: Removable> Replicated for DotMap<K, S> {
         true
     }
 
+    fn common(&self, other: &Self, theirs: &Version) -> Option<u64> {
+        S::is_one_place().then(|| self.index.common(&other.index, theirs))
+    }
+
     fn part(&self, of: &Dots) -> DotMapPart<K, S::Part> {
         let found = self.index.among(of).map(|(entry, key)| (key, entry.dot));
         let mut found: Vec<(&K, Dot)> = found.collect();

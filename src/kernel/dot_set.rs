@@ -247,8 +247,11 @@ impl Replicated for DotSet {
     }
 
     fn publish(&mut self, update: &Update) -> DotSetPart {
+        if let Form::Fresh(entry) = self.form {
+            self.form = Form::One(entry);
+            return DotSetPart(smallvec![entry.entry()]);
+        }
         self.form = match mem::take(&mut self.form) {
-            Form::Fresh(entry) => Form::One(entry),
             Form::Gone(_) => Form::Empty,
             Form::Edited(edited) => Form::of(edited.now),
             as_it_was => as_it_was,

@@ -215,11 +215,15 @@ impl<V> EntryMap<V> {
         })
     }
 
-    /// What `version` includes and `other`, which has this version, does not hold: it is dead there.
-    /// O(n), by walking both.
-    pub(crate) fn dead_in(&self, other: &EntryMap<V>, version: &Version) -> Vec<EntryId> {
+    /// Calls `visit` with the entries of the updates that `version` includes, and whether `other` holds
+    /// them, too. O(n), by walking both.
+    fn compare(
+        &self,
+        other: &EntryMap<V>,
+        version: &Version,
+        mut visit: impl FnMut(EntryId, bool),
+    ) {
         let (mut known, mut others) = (version.cursor(), other.lists.cursor());
-        let mut dead = Vec::new();
         for (id, list) in self.lists.iter() {
             let seen = known.get(id).copied().unwrap_or(0);
             let mut rest = others.get(id).map_or(&[][..], |list| &list.slots);
@@ -229,12 +233,27 @@ impl<V> EntryMap<V> {
                     rest = &rest[1..];
                 }
                 let there = rest.first().filter(|slot| slot.place() == place);
-                if there.is_none_or(|slot| slot.value.is_none()) {
-                    dead.push(entry);
-                }
+                visit(entry, there.is_some_and(|slot| slot.value.is_some()));
             }
         }
+    }
+
+    /// What `version` includes and `other`, which has this version, does not hold: it is dead there.
+    pub(crate) fn dead_in(&self, other: &EntryMap<V>, version: &Version) -> Vec<EntryId> {
+        let mut dead = Vec::new();
+        self.compare(other, version, |entry, there| {
+            if !there {
+                dead.push(entry);
+            }
+        });
         dead
+    }
+
+    /// How many entries of the updates that `version` includes both hold.
+    pub(crate) fn common(&self, other: &EntryMap<V>, version: &Version) -> u64 {
+        let mut common = 0;
+        self.compare(other, version, |_, there| common += u64::from(there));
+        common
     }
 
     /// O(1) if it is newer than all of its replica, else O(n).

@@ -68,6 +68,10 @@ macro_rules! replicated_newtype {
                 <$shape as $crate::kernel::Replicated>::checks_names()
             }
 
+            fn common(&self, other: &Self, theirs: &$crate::Version) -> Option<u64> {
+                self.0.common(&other.0, theirs)
+            }
+
             fn part(&self, of: &$crate::Dots) -> Self::Part {
                 self.0.part(of)
             }

@@ -119,6 +119,13 @@ pub trait Replicated: Sized + Send + Sync + 'static {
         false
     }
 
+    /// How many entries are live on both sides, wherever they stand, if that is cheap to tell and all
+    /// of them can be killed.
+    fn common(&self, other: &Self, theirs: &Version) -> Option<u64> {
+        let _ = (other, theirs);
+        None
+    }
+
     /// The live entries created by `of`, with their content.
     fn part(&self, of: &Dots) -> Self::Part;
 

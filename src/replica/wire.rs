@@ -82,6 +82,14 @@ impl<S: Replicated> State<S> {
         .finish()
     }
 
+    /// The bytes of the value alone.
+    pub(super) fn value_bytes(&self) -> Vec<u8> {
+        let table = self.core.version.iter().map(|(id, _)| id);
+        let mut encoder = Encoder::new(table.collect());
+        self.core.value.encode(&mut encoder, Place::Kept);
+        encoder.into_bytes()
+    }
+
     /// Reads state bytes. O(n).
     ///
     /// # Errors
