@@ -319,3 +319,32 @@ fn row_110_a_panic_in_an_update_leaves_no_trace_and_the_next_one_works() {
     assert_eq!(next.claims(), &Dots::from(Dot::new(ReplicaId::from(1), 2)));
     assert_eq!(lock().len(), 2);
 }
+
+#[test]
+fn row_2_concurrent_versions_have_no_order_and_both_values_stay() {
+    let [mut a, mut b] = [1, 2].map(replica::<MvRegister<u64>>);
+    a.edit(|register| register.set(1)).unwrap();
+    b.edit(|register| register.set(2)).unwrap();
+    assert_eq!(a.version().partial_cmp(b.version()), None);
+    a.merge(&b).unwrap();
+    assert_eq!(a.view(), [1, 2]);
+    assert!(a.version() > b.version());
+}
+
+#[test]
+fn row_37_ids_that_begin_alike_are_two_and_what_was_removed_stays_so() {
+    let id = |last| {
+        let mut bytes = [7; 16];
+        bytes[15] = last;
+        ReplicaId::from_bytes(bytes)
+    };
+    let [mut a, mut b] = [1, 2].map(|last| Replica::<OrSet<u64>>::new(id(last)));
+    a.edit(|set| set.insert(1)).unwrap();
+    b.edit(|set| set.insert(2)).unwrap();
+    a.merge(&b).unwrap();
+    assert_eq!((a.len(), a.version().len()), (2, 2));
+    let older = a.state().clone();
+    a.edit(|set| set.remove(&2)).unwrap();
+    assert_eq!(a.merge(&older), Ok(Applied::Duplicate));
+    assert!(!a.contains(&2));
+}

@@ -1,6 +1,5 @@
 //! An ordered list, whose elements are plain or replicated values.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -91,8 +90,9 @@ impl<T: Element> List<T> {
     }
 
     /// The elements in order. O(log n) each.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.order.ids().filter_map(|id| T::of(self.shape(id)))
+    pub fn iter(&self) -> ListIter<'_, T> {
+        let left = 0..self.len();
+        ListIter { list: self, left }
     }
 
     /// A name of the element at `index` that stays its own wherever it goes to. O(log n).
@@ -324,6 +324,49 @@ impl<T: Element> EditView<'_, List<T>> {
     }
 }
 
+/// The elements of a [`List`] in order.
+pub struct ListIter<'a, T: Element> {
+    list: &'a List<T>,
+    left: Range<usize>,
+}
+
+impl<T: Element> Clone for ListIter<'_, T> {
+    fn clone(&self) -> Self {
+        ListIter {
+            list: self.list,
+            left: self.left.clone(),
+        }
+    }
+}
+
+impl<'a, T: Element> Iterator for ListIter<'a, T> {
+    type Item = &'a T;
+
+    fn next(&mut self) -> Option<&'a T> {
+        self.left.find_map(|index| self.list.get(index))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.left.len()))
+    }
+}
+
+impl<'a, T: Element> DoubleEndedIterator for ListIter<'a, T> {
+    fn next_back(&mut self) -> Option<&'a T> {
+        let mut backwards = self.left.by_ref().rev();
+        backwards.find_map(|index| self.list.get(index))
+    }
+}
+
+impl<'a, T: Element> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = ListIter<'a, T>;
+
+    fn into_iter(self) -> ListIter<'a, T> {
+        self.iter()
+    }
+}
+
 impl<T: Element> Removable for List<T> {
     fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
         let all = Chars(0)..self.order.len::<Chars>();
@@ -333,15 +376,6 @@ impl<T: Element> Removable for List<T> {
 }
 
 debug_as_view!(impl[T: Element<View: core::fmt::Debug>] List<T>);
-
-impl<'a, T: Element> IntoIterator for &'a List<T> {
-    type Item = &'a T;
-    type IntoIter = Box<dyn Iterator<Item = &'a T> + 'a>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        Box::new(self.iter())
-    }
-}
 
 impl<T: Element<Shape: Clone>> Clone for List<T> {
     fn clone(&self) -> List<T> {

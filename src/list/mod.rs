@@ -9,4 +9,4 @@ mod tests;
 
 pub use change::{ListBefore, ListChange, WatchedElement};
 pub use element::Element;
-pub use list::{List, ListPart};
+pub use list::{List, ListIter, ListPart};

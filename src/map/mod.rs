@@ -7,4 +7,4 @@ mod rw_map;
 pub use crate::kernel::MapChange;
 pub use lww_map::LwwMap;
 pub use or_map::OrMap;
-pub use rw_map::{RwMap, RwMapPart};
+pub use rw_map::{RwMap, RwMapIter, RwMapPart};

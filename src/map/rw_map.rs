@@ -1,7 +1,6 @@
 //! A map of replicated values in which removals win.
 
 use alloc::borrow::ToOwned;
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -97,9 +96,9 @@ impl<K: Key, V: Removable> RwMap<K, V> {
     }
 
     /// Keys and values in ascending order of keys. O(log n) each.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
-        let value = |key| self.values.get(key).unwrap_or(&self.blank);
-        self.keys.iter().map(move |key| (key, value(key)))
+    pub fn iter(&self) -> RwMapIter<'_, K, V> {
+        let keys = self.keys.iter();
+        RwMapIter { keys, map: self }
     }
 
     /// The keys in ascending order.
@@ -117,6 +116,45 @@ impl<K: Key, V: Removable> RwMap<K, V> {
     pub fn conflicts(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         let hidden = |(key, value): &(&K, &V)| value.visible() && !self.keys.contains(*key);
         self.values.iter().filter(hidden)
+    }
+}
+
+/// Keys and values of an [`RwMap`], in ascending order of keys.
+#[derive(Clone)]
+pub struct RwMapIter<'a, K: Key, V> {
+    keys: <&'a RwSet<K> as IntoIterator>::IntoIter,
+    map: &'a RwMap<K, V>,
+}
+
+impl<'a, K: Key, V: Removable> RwMapIter<'a, K, V> {
+    fn with_value(&self, key: &'a K) -> (&'a K, &'a V) {
+        let value = self.map.values.get(key);
+        (key, value.unwrap_or(&self.map.blank))
+    }
+}
+
+impl<'a, K: Key, V: Removable> Iterator for RwMapIter<'a, K, V> {
+    type Item = (&'a K, &'a V);
+
+    fn next(&mut self) -> Option<(&'a K, &'a V)> {
+        let key = self.keys.next()?;
+        Some(self.with_value(key))
+    }
+}
+
+impl<'a, K: Key, V: Removable> DoubleEndedIterator for RwMapIter<'a, K, V> {
+    fn next_back(&mut self) -> Option<(&'a K, &'a V)> {
+        let key = self.keys.next_back()?;
+        Some(self.with_value(key))
+    }
+}
+
+impl<'a, K: Key, V: Removable> IntoIterator for &'a RwMap<K, V> {
+    type Item = (&'a K, &'a V);
+    type IntoIter = RwMapIter<'a, K, V>;
+
+    fn into_iter(self) -> RwMapIter<'a, K, V> {
+        self.iter()
     }
 }
 
@@ -163,15 +201,6 @@ impl<K: Key, V: Removable> EditView<'_, RwMap<K, V>> {
     pub fn clear(&mut self) -> Result<(), EditError> {
         let keys: Vec<K> = self.state.keys.iter().cloned().collect();
         keys.iter().try_for_each(|key| self.remove(key).map(drop))
-    }
-}
-
-impl<'a, K: Key, V: Removable> IntoIterator for &'a RwMap<K, V> {
-    type Item = (&'a K, &'a V);
-    type IntoIter = Box<dyn Iterator<Item = (&'a K, &'a V)> + 'a>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        Box::new(self.iter())
     }
 }
 

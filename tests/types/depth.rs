@@ -12,12 +12,13 @@ use std::time::Duration;
 use commute::testkit::spec::{FlagOp, MapOp, RegisterOp, SetOp};
 use commute::testkit::{
     BoundedOp, Edits, Explore, Fingerprint, ListPlay, LwwOp, Meaning, Outcome, Rejected, Report,
-    Seen, Source, Specified, StateBased, Subject, TextOp, Verdict,
+    Seen, Source, Specified, StateBased, Subject, TextOp, ValuePlay, Verdict,
 };
 use commute::text::Chars;
 use commute::{
     BoundedCounter, DwFlag, EwFlag, GCounter, GSet, List, LwwMap, LwwRegister, MaxRegister,
-    MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, RwSet, Text, TwoPhaseSet,
+    MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, RwMap, RwSet, Text,
+    TwoPhaseSet, Value,
 };
 
 /// A type with an alphabet of a few operations.
@@ -125,6 +126,8 @@ alphabets! {
     MinRegister<u8>: [RegisterOp::Write(2), RegisterOp::Write(1), RegisterOp::Write(0)],
     LwwRegister<u8>: [write(0, 0), write(1, 1_000), CLEAR],
     LwwMap<u8, u8>: [(0, write(0, 0)), (0, write(1, 1_000)), (0, CLEAR)],
+    RwMap<u8, PnCounter>: [MapOp::Put(0, 1), MapOp::Remove(0), MapOp::Put(1, 1)],
+    Value: [(0, ValuePlay::Set(0)), (0, ValuePlay::Count(1)), (0, ValuePlay::Remove)],
     OrMap<u8, PnCounter>: [MapOp::Put(0, 1), MapOp::Remove(0), MapOp::Put(1, 1)],
 }
 
@@ -248,5 +251,7 @@ depths! {
     two_phase_set: TwoPhaseSet<u8>, 4;
     rw_set: RwSet<u8>, 4;
     or_map_of_counters: OrMap<u8, PnCounter>, 4;
+    rw_map_of_counters: RwMap<u8, PnCounter>, 3;
     lww_map: LwwMap<u8, u8>, 4;
+    value: Value, 3;
 }

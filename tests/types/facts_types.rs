@@ -400,17 +400,6 @@ fn row_38_a_thousand_items_that_came_and_went_leave_nothing() {
     assert!(keys.is_empty());
 }
 
-#[test]
-fn row_2_concurrent_versions_have_no_order_and_both_values_stay() {
-    let [mut a, mut b] = [1, 2].map(replica::<MvRegister<u64>>);
-    a.edit(|register| register.set(1)).unwrap();
-    b.edit(|register| register.set(2)).unwrap();
-    assert_eq!(a.version().partial_cmp(b.version()), None);
-    a.merge(&b).unwrap();
-    assert_eq!(a.view(), [1, 2]);
-    assert!(a.version() > b.version());
-}
-
 #[cfg(feature = "derive")]
 #[test]
 fn row_7_a_counter_a_set_and_a_register_under_one_key() {
@@ -473,24 +462,6 @@ fn row_11_every_type_applies_its_own_edit_once() {
     shows_once::<LwwMap<u64, u64>>(|map| map.insert(1, 1, at(1)).map(drop));
     shows_once::<Counts>(|map| map.entry("k".into()).add(5));
     shows_once::<List<u64>>(|list| list.push(1));
-}
-
-#[test]
-fn row_37_ids_that_begin_alike_are_two_and_what_was_removed_stays_so() {
-    let id = |last| {
-        let mut bytes = [7; 16];
-        bytes[15] = last;
-        ReplicaId::from_bytes(bytes)
-    };
-    let [mut a, mut b] = [1, 2].map(|last| Replica::<OrSet<u64>>::new(id(last)));
-    a.edit(|set| set.insert(1)).unwrap();
-    b.edit(|set| set.insert(2)).unwrap();
-    a.merge(&b).unwrap();
-    assert_eq!((a.len(), a.version().len()), (2, 2));
-    let older = a.state().clone();
-    a.edit(|set| set.remove(&2)).unwrap();
-    assert_eq!(a.merge(&older), Ok(Applied::Duplicate));
-    assert!(!a.contains(&2));
 }
 
 #[test]

@@ -7,9 +7,9 @@ use std::fmt::Debug;
 use commute::kernel::{EditView, Removable};
 use commute::text::Chars;
 use commute::{
-    BoundedCounter, Delta, DwFlag, EditError, EwFlag, GCounter, GSet, LwwMap, LwwRegister,
+    BoundedCounter, Delta, DwFlag, EditError, EwFlag, GCounter, GSet, List, LwwMap, LwwRegister,
     MaxRegister, MinRegister, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated,
-    RwSet, Stamp, State, Text, TwoPhaseSet,
+    RwMap, RwSet, Stamp, State, Text, TwoPhaseSet, Value,
 };
 
 fn after<S: Replicated>(
@@ -139,6 +139,52 @@ fn a_map_of_replicated_values_reads_like_a_map_of_their_views() {
 }
 
 #[test]
+fn a_map_in_which_removals_win_reads_like_a_map_of_views() {
+    let replica = after::<RwMap<String, PnCounter>>(|map| {
+        map.entry("b".into())?.add(2)?;
+        map.entry("a".into())?.add(1)?;
+        map.entry("c".into())?.add(3)?;
+        map.remove("c").map(drop)
+    });
+    let map: &RwMap<String, PnCounter> = &replica;
+    assert_eq!(
+        *map,
+        BTreeMap::from([("a".to_string(), 1), ("b".to_string(), 2)])
+    );
+    let mut shown = Vec::new();
+    for (key, count) in map {
+        shown.push((key.as_str(), count.value()));
+    }
+    assert_eq!(shown, [("a", 1), ("b", 2)]);
+    assert!(map.keys().eq(["a", "b"]));
+    assert!(map.values().rev().map(PnCounter::value).eq([2, 1]));
+    assert_eq!(format!("{map:?}"), r#"{"a": 1, "b": 2}"#);
+}
+
+#[test]
+fn a_list_reads_like_a_vector() {
+    let replica = after::<List<u8>>(|list| {
+        list.extend([1, 9, 2, 3])?;
+        list.remove(1)
+    });
+    let list: &List<u8> = &replica;
+    assert_eq!(*list, vec![1, 2, 3]);
+    let mut sum = 0;
+    for value in list {
+        sum += value;
+    }
+    assert_eq!((sum, list.len(), list.is_empty()), (6, 3, false));
+    let mut both_ends = list.iter();
+    assert_eq!(
+        (both_ends.next(), both_ends.next_back()),
+        (Some(&1), Some(&3))
+    );
+    assert_eq!(both_ends.size_hint(), (0, Some(1)));
+    assert!(both_ends.clone().eq(&[2]) && list.iter().rev().eq(&[3, 2, 1]));
+    assert_eq!(format!("{list:?}"), "[1, 2, 3]");
+}
+
+#[test]
 fn values_compare_and_print_as_what_a_user_sees() {
     let up = after::<GCounter>(|count| count.add(3));
     assert!(**up == 3 && **up != 2);
@@ -236,6 +282,9 @@ fn everything_crosses_threads() {
     crosses_threads::<RwSet<u8>>();
     crosses_threads::<TwoPhaseSet<u8>>();
     crosses_threads::<LwwMap<u8, u8>>();
+    crosses_threads::<RwMap<u8, PnCounter>>();
+    crosses_threads::<List<u8>>();
+    crosses_threads::<Value>();
     crosses_threads::<Text>();
     map_of::<PnCounter>();
     let set = after::<OrSet<u8>>(|set| set.insert(1).map(drop));
