@@ -95,6 +95,10 @@ impl<S: Replicated> Replicated for WithRest<S> {
         S::checks_names()
     }
 
+    fn common(&self, other: &Self, theirs: &Version) -> Option<u64> {
+        self.value.common(&other.value, theirs)
+    }
+
     fn part(&self, of: &Dots) -> WithRestPart<S::Part> {
         let rest = self.rest.as_ref().map(|rest| rest.part(of));
         WithRestPart::new(self.value.part(of), rest)

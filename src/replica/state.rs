@@ -547,8 +547,9 @@ impl<S: Replicated> State<S> {
             &other.core.value,
             &other.core.version,
         )?;
-        let common = |value: &S| value.common(&other.core.value, &other.core.version);
-        if S::is_one_place() || common(&self.core.value) == Some(matching) {
+        let (mine, theirs) = (&self.core, &other.core);
+        let common = mine.value.common(&theirs.value, &theirs.version);
+        if S::is_one_place() || common == Some(matching) {
             return Ok(());
         }
         let both = Dots::from(&self.core.version.meet(&other.core.version));
