@@ -370,7 +370,9 @@ mod tests {
             let mut maps = [const { EntryMap::new() }; 2];
             for n in 0..random.below(200) {
                 let key = some(&mut random);
-                maps.iter_mut().for_each(|map| drop(map.insert(key, n)));
+                for map in &mut maps {
+                    map.insert(key, n);
+                }
             }
             for _ in 0..random.below(100) {
                 let which = random.below(2) as usize;
