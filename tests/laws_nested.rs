@@ -19,8 +19,3 @@ fn remove_wins_maps_keep_the_laws() {
 fn values_keep_the_laws() {
     suite::laws::<Value>(400);
 }
-
-#[test]
-fn the_schedules_of_values_are_not_vacuous() {
-    suite::nothing_is_vacuous::<Value>();
-}

@@ -175,14 +175,14 @@ impl Value {
     }
 
     fn has(&self, kind: Kind) -> bool {
-        let is_filled = match kind {
+        let is_filled = || match kind {
             Kind::Scalar => false,
             Kind::Counter => self.counter.visible(),
             Kind::Text => self.text.visible(),
             Kind::List => self.list.visible(),
             Kind::Map => self.map.visible(),
         };
-        is_filled || self.is_written(kind)
+        self.is_written(kind) || is_filled()
     }
 
     fn plain(&self, kind: Kind) -> Plain {

@@ -407,7 +407,6 @@ fn nested() -> Vec<Sample> {
             page.entry("count").counter()?.subtract(1)?;
             page.entry("empty").map()?.entry("full").list()?.push("x")
         }),
-        save("save_value", page()),
     ]
 }
 
