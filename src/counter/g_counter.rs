@@ -44,12 +44,6 @@ impl GCounter {
     pub fn value(&self) -> u128 {
         self.0.iter().map(|amount| u128::from(*amount)).sum()
     }
-
-    /// What each replica counted, where totals are kept.
-    #[cfg(feature = "crdts")]
-    pub(crate) fn totals(&self) -> impl Iterator<Item = (crate::ReplicaId, u64)> {
-        self.0.totals().map(|(id, total)| (id, *total))
-    }
 }
 
 impl fmt::Display for GCounter {

@@ -47,12 +47,6 @@ impl PnCounter {
             .map(|(up, down)| i128::from(*up) - i128::from(*down))
             .sum()
     }
-
-    /// What each replica counted, where totals are kept.
-    #[cfg(feature = "crdts")]
-    pub(crate) fn totals(&self) -> impl Iterator<Item = (crate::ReplicaId, (u64, u64))> {
-        self.0.totals().map(|(id, total)| (id, *total))
-    }
 }
 
 impl fmt::Display for PnCounter {

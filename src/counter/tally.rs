@@ -52,16 +52,6 @@ impl<V: Amount> Tally<V> {
         totals.chain(entries.into_iter().flatten().map(|(_, amount)| amount))
     }
 
-    /// What each replica counted, where totals are kept.
-    #[cfg(feature = "crdts")]
-    pub fn totals(&self) -> impl Iterator<Item = (crate::ReplicaId, &V)> {
-        let rows = match self {
-            Tally::Totals(rows) => Some(rows.iter()),
-            Tally::Entries(_) => None,
-        };
-        rows.into_iter().flatten()
-    }
-
     /// Counts `amount`.
     pub fn add(&mut self, amount: V, update: &mut Update) -> Result<(), EditError> {
         match self {

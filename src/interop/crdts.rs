@@ -7,9 +7,9 @@
 //! Deltas may come in any order, not only each replica's in its own, as `CmRDT` asks of others.
 //!
 //! # Values of the other crate
-//! Where fields allow it, values convert: counters, grow-only sets and registers of ours become
-//! theirs, with their actors. The way back is an update, since what is theirs has no history to be
-//! merged: `set.extend(theirs.read())`, `register.set(theirs.val, theirs.marker)`.
+//! Where fields allow it, values convert: grow-only sets and last-writer-wins registers of ours become
+//! theirs. The way back is an update, since what is theirs has no history to be merged:
+//! `set.extend(theirs.read())`, `register.set(theirs.val, theirs.marker)`.
 //!
 //! # Why not `ResetRemove`
 //! `reset_remove(clock)` drops whatever `clock` covers, and is what lets a type stand in
@@ -55,8 +55,7 @@ use ::crdts::{CmRDT, CvRDT, VClock};
 
 use crate::codec::{Key, Payload};
 use crate::{
-    Delta, Dot, Dots, GCounter, GSet, LwwRegister, MergeError, PnCounter, ReplicaId, Replicated,
-    Stamp, State, Version,
+    Delta, Dot, Dots, GSet, LwwRegister, MergeError, ReplicaId, Replicated, Stamp, State, Version,
 };
 
 impl<S: Replicated> CvRDT for State<S> {
@@ -156,29 +155,6 @@ impl TryFrom<::crdts::Dot<ReplicaId>> for Dot {
             0 => Err(ZeroDotError { replica: dot.actor }),
             counter => Ok(Dot::new(dot.actor, counter)),
         }
-    }
-}
-
-/// The same count, with the total of each replica.
-impl From<&State<GCounter>> for ::crdts::GCounter<ReplicaId> {
-    fn from(counter: &State<GCounter>) -> ::crdts::GCounter<ReplicaId> {
-        let mut theirs = ::crdts::GCounter::new();
-        for (id, total) in counter.totals() {
-            theirs.apply(::crdts::Dot::new(id, total));
-        }
-        theirs
-    }
-}
-
-/// The same count, with the totals of each replica.
-impl From<&State<PnCounter>> for ::crdts::PNCounter<ReplicaId> {
-    fn from(counter: &State<PnCounter>) -> ::crdts::PNCounter<ReplicaId> {
-        let mut theirs = ::crdts::PNCounter::new();
-        for (id, (up, down)) in counter.totals() {
-            theirs.apply(theirs.inc_many(id, up));
-            theirs.apply(theirs.dec_many(id, down));
-        }
-        theirs
     }
 }
 

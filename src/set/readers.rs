@@ -24,7 +24,7 @@ macro_rules! set_readers {
             /// Adds all `values`.
             ///
             /// # Errors
-            /// As [`insert`]($crate::kernel::EditView::insert).
+            /// As [`insert`](crate::kernel::EditView::insert).
             pub fn extend(
                 &mut self,
                 values: impl IntoIterator<Item = T>,
