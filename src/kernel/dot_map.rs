@@ -46,7 +46,7 @@ impl<K: Key, S: Removable> DotMap<K, S> {
 
     /// Whether there is no key.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.iter().next().is_none()
     }
 
     /// The value of `key`. O(log n).
