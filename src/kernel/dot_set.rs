@@ -32,6 +32,10 @@ enum Form {
     Fresh(Compact),
     /// Killed by the running update; before it there was this one.
     Gone(Compact),
+    #[expect(
+        clippy::box_collection,
+        reason = "one word, so that the usual single entry decides the size"
+    )]
     Many(Box<Vec<EntryId>>),
     Edited(Box<Edited>),
 }

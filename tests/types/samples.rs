@@ -1,4 +1,5 @@
 //! The values behind the golden files. A new one is one line in [`samples`].
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use commute::codec::{DecodeError, Limits};
 use commute::kernel::EditError;
