@@ -57,7 +57,7 @@ impl Kind {
 /// | conflict | A writes one kind, B another: both are kept; the greater [`Kind`] shows, the other is in `conflicts` |
 /// | conflict | A removes a key or writes over a value while B changes it within: B's change stays |
 /// | delivery | any order, duplicates allowed; an early delta waits for its past |
-/// | space | 64 bytes an empty value + the live entries of its parts; texts and lists keep what was deleted |
+/// | space | 192 bytes a value, in which the only scalar stands, + the live entries of its parts; texts and lists keep what was deleted |
 /// | not guaranteed | that a value is there whole or not at all: writing over it resets what is seen |
 ///
 /// **Which kind shows.** A kind is there if it was written and not reset since, or if something is in
