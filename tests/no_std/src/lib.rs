@@ -82,7 +82,8 @@ fn shapes() -> Option<bool> {
 fn values() -> Option<bool> {
     let (mut a, mut b) = pair::<Value>();
     a.edit(|page| page.map()?.entry("tags").set(["x"])).ok()?;
-    b.edit(|page| page.map()?.entry("votes").counter()?.add(2)).ok()?;
+    b.edit(|page| page.map()?.entry("votes").counter()?.add(2))
+        .ok()?;
     let joined = a.merge(&b) == Ok(Applied::New) && b.merge(&a) == Ok(Applied::New);
     let plain = Plain::from([("tags", ["x"].into()), ("votes", 2.into())]);
     let (mut list, _) = pair::<List<RwMap<u8, GCounter>>>();
