@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use commute::text::Chars;
-use commute::{GCounter, MergeError, Replica, ReplicaId, Text};
+use commute::{GCounter, MergeError, MvRegister, OrMap, Replica, ReplicaId, Text};
 
 fn counter(id: u128) -> Replica<GCounter> {
     Replica::new(ReplicaId::from(id))
@@ -59,4 +59,27 @@ fn one_update_with_two_pasts_is_a_reused_identity() {
     assert_eq!(a.absorb(&from_b), reused);
     assert_eq!(b.absorb(&from_a), reused);
     assert_eq!(a.merge(&b), reused);
+}
+
+/// What is sealed one after the other has a length: a payload that looks like the next entry is
+/// another update.
+#[test]
+fn a_payload_that_reads_like_another_entry_is_a_reused_identity() {
+    type Notes = OrMap<String, MvRegister<String>>;
+    let [mut a, mut b] = [2, 2].map(|id| Replica::<Notes>::new(ReplicaId::from(id)));
+    a.edit(|notes| {
+        notes.entry("k1".into()).set("abc".into())?;
+        notes.entry("k2".into()).set("d".into())
+    })
+    .unwrap();
+    let both = "abc\x02\0\0\0\0\0\0\0k2\x03\0\0\0d";
+    b.edit(|notes| notes.entry("k1".into()).set(both.into()))
+        .unwrap();
+    let mut c = Replica::<Notes>::new(3.into());
+    c.absorb(&a.delta_since(c.version())).unwrap();
+    b.edit(|notes| notes.entry("k3".into()).set("x".into()))
+        .unwrap();
+    let reused = Err(MergeError::IdentityReused { replica: a.id() });
+    assert_eq!(c.absorb(&b.delta_since(c.version())), reused);
+    assert_eq!(c.merge(b.state()), reused);
 }

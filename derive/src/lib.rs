@@ -57,6 +57,9 @@ use syn::{DeriveInput, parse_macro_input};
 /// A state whose type has local fields is not taken over whole by a merge into one that lacks
 /// updates: such a merge costs O(n) instead of O(replicas).
 ///
+/// A struct cannot hold itself, not even below a map or a list: a tree is a `Value`, or a map of nodes
+/// by id in which each names its parent.
+///
 /// # Attributes
 /// - on a field: `#[replicated(tag = 7)]`, the tag; `#[replicated(skip)]`, not replicated;
 /// - on the struct: `#[replicated(view(derive(Eq, Hash)))]`, any attributes for the view, separated

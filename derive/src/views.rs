@@ -181,10 +181,11 @@ fn view_serialize(model: &Model) -> TokenStream {
     let serde = quote! { ::commute::kernel::fields::serde };
     let body = serialize_body(model);
     let serialize = quote! {
-        fn serialize<S: #serde::Serializer>(
+        // Not the name of a parameter of the struct.
+        fn serialize<__Serializer: #serde::Serializer>(
             &self,
-            serializer: S,
-        ) -> ::core::result::Result<S::Ok, S::Error> {
+            serializer: __Serializer,
+        ) -> ::core::result::Result<__Serializer::Ok, __Serializer::Error> {
             #body
         }
     };

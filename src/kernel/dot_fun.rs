@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::sorted::union;
 use super::{
     EditError, EditView, EntryMap, Journal, MergeError, Part, Place, Removable, Replicated,
-    ShapeKind, Update, Values,
+    ShapeKind, Update, Values, fields,
 };
 use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Payload};
@@ -326,7 +326,7 @@ impl<V: Payload> Part for DotFunPart<V> {
     fn content(&self, out: &mut Vec<u8>) {
         for (entry, value) in &self.0 {
             out.extend_from_slice(&entry.index.to_le_bytes());
-            value.encode(out);
+            fields::sized(out, |out| value.encode(out));
         }
     }
 

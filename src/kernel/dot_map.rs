@@ -10,7 +10,7 @@ use super::iter::{Iter, Show};
 use super::sorted::union;
 use super::{
     EditError, EditView, EntryMap, Journal, MergeError, Part, Place, Removable, Replicated,
-    ShapeKind, Update, WithRest, WithRestPart,
+    ShapeKind, Update, WithRest, WithRestPart, fields,
 };
 use crate::clock::{Dot, Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Key};
@@ -427,9 +427,9 @@ impl<K: Key, S: Removable> DotMap<K, S> {
 
 impl<K: Key, S: Removable> Removable for DotMap<K, S> {
     fn reset(&mut self, update: &mut Update) -> Result<(), EditError> {
-        let keys: Vec<K> = self.iter().map(|(key, _)| key.clone()).collect();
+        let keys: Vec<K> = self.children.keys().cloned().collect();
         for key in keys {
-            self.child(key).reset(update)?;
+            self.remove(&key, update)?;
         }
         Ok(())
     }
@@ -514,12 +514,8 @@ impl<K: Key, P: Part> Part for DotMapPart<K, P> {
 
     fn content(&self, out: &mut Vec<u8>) {
         for (key, part) in &self.0 {
-            let start = out.len();
-            out.extend_from_slice(&[0; 8]);
-            key.encode(out);
-            let len = (out.len() - start - 8) as u64;
-            out[start..start + 8].copy_from_slice(&len.to_le_bytes());
-            part.content(out);
+            fields::sized(out, |out| key.encode(out));
+            fields::sized(out, |out| part.content(out));
         }
     }
 

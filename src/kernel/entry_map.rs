@@ -210,8 +210,11 @@ impl<V> EntryMap<V> {
     pub(crate) fn beyond(&self, known: &Version) -> impl Iterator<Item = (EntryId, &V)> {
         let mut known = known.cursor();
         self.lists.iter().flat_map(move |(id, list)| {
-            let first = known.get(id).map_or(0, |seen| seen.saturating_add(1));
-            live(id, list.within(first, u64::MAX))
+            let first = known.get(id).map_or(Some(0), |seen| seen.checked_add(1));
+            live(
+                id,
+                first.map_or(&[][..], |first| list.within(first, u64::MAX)),
+            )
         })
     }
 
@@ -316,6 +319,16 @@ mod tests {
     fn some(random: &mut SplitMix64) -> EntryId {
         let [replica, counter, index] = [2, 60, 2].map(|most| random.below(most));
         entry(replica, counter + 1, index as u32)
+    }
+
+    #[test]
+    fn nothing_is_beyond_the_greatest_counter() {
+        let mut map = EntryMap::new();
+        map.insert(entry(1, u64::MAX, 1), 7);
+        let mut known = Version::new();
+        assert_eq!(map.beyond(&known).count(), 1);
+        known.raise(ReplicaId::from(1), u64::MAX);
+        assert_eq!(map.beyond(&known).count(), 0);
     }
 
     fn same(map: &EntryMap<u64>, model: &BTreeMap<EntryId, u64>) {

@@ -104,6 +104,8 @@ pub enum IndexFault {
     OutOfRange,
     /// It lies inside a character.
     InsideCharacter,
+    /// It is the start of a range that ends before it.
+    Backwards,
 }
 
 /// A position that is none.
@@ -132,6 +134,7 @@ impl fmt::Display for IndexError {
             IndexFault::InsideCharacter => {
                 write!(f, "index {index} ({unit}) is inside a character")
             }
+            IndexFault::Backwards => write!(f, "a range from {index} ({unit}) ends before it"),
         }
     }
 }

@@ -174,6 +174,12 @@ pub fn content<P: Part>(out: &mut Vec<u8>, tag: u32, part: &P) {
 /// Appends what a seal covers of one field that `content` appends.
 pub(super) fn frame(out: &mut Vec<u8>, tag: u32, content: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(&tag.to_le_bytes());
+    sized(out, content);
+}
+
+/// Appends what `content` appends, with its length before it: whatever is sealed one after the other
+/// has a length, or two updates could be sealed alike.
+pub(super) fn sized(out: &mut Vec<u8>, content: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; 8]);
     content(out);

@@ -3,7 +3,9 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::{EditError, EditView, Journal, MergeError, Part, Place, Replicated, ShapeKind, Update};
+use super::{
+    EditError, EditView, Journal, MergeError, Part, Place, Replicated, ShapeKind, Update, fields,
+};
 use crate::clock::{ByReplica, Dots, EntryId, Names, ReplicaId, Version};
 use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Payload};
 
@@ -275,7 +277,7 @@ impl<V: Payload> Part for LatestPart<V> {
     fn content(&self, out: &mut Vec<u8>) {
         for (entry, value) in self.0.values() {
             out.extend_from_slice(&entry.index.to_le_bytes());
-            value.encode(out);
+            fields::sized(out, |out| value.encode(out));
         }
     }
 

@@ -9,6 +9,7 @@
 macro_rules! struct_part {
     (
         impl[$($generics:tt)*] $type:ty { $($tag:literal => $field:ident,)+ }
+        $(at $fixed:expr;)?
         $(fn valid($valid:ident) $valid_body:block)?
     ) => {
         impl<$($generics)*> $crate::kernel::Part for $type {
@@ -55,6 +56,7 @@ macro_rules! struct_part {
                 place: $crate::kernel::Place,
             ) {
                 use $crate::kernel::fields;
+                $(let place = { let _ = place; $fixed };)?
                 fields::encode_count(encoder, [$(!self.$field.is_empty()),+]);
                 $(fields::encode_part(encoder, place, $tag, &self.$field);)+
             }
@@ -64,6 +66,7 @@ macro_rules! struct_part {
                 place: $crate::kernel::Place,
             ) -> Result<Self, $crate::codec::DecodeError> {
                 use $crate::kernel::fields;
+                $(let place = { let _ = place; $fixed };)?
                 let mut part = Self::default();
                 fields::decode(decoder, |tag, d| match tag {
                     $($tag => fields::decode_flat_part(d, place, &mut part.$field),)+

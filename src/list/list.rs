@@ -176,8 +176,13 @@ impl<T: Element> List<T> {
     }
 
     fn delete_range(&mut self, range: Range<usize>, update: &mut Update) -> Result<(), EditError> {
-        if range.start > range.end || range.end > self.len() {
-            return Err(self.out_of_range(range.start.max(range.end)).into());
+        if range.start > range.end {
+            let fault = IndexFault::Backwards;
+            let backwards = self.out_of_range(range.start);
+            return Err(IndexError { fault, ..backwards }.into());
+        }
+        if range.end > self.len() {
+            return Err(self.out_of_range(range.end).into());
         }
         let ids = range.clone().filter_map(|at| self.order.id_at(at));
         let ids: Vec<EntryId> = ids.collect();

@@ -125,13 +125,11 @@ impl Text {
     }
 
     fn range<P: Position>(&self, range: Range<P>) -> Result<Range<Chars>, IndexError> {
-        let (start, end) = (range.start.get(), range.end.get());
-        if start > end {
-            let fault = IndexFault::OutOfRange;
+        if range.start.get() > range.end.get() {
             return Err(IndexError {
-                fault,
-                index: start,
-                len: end,
+                fault: IndexFault::Backwards,
+                index: range.start.get(),
+                len: self.sequence.len_in(P::UNIT),
                 unit: P::UNIT,
             });
         }

@@ -17,7 +17,8 @@ use crate::text::{Text, TextBefore, TextChange};
 /// A change in the view of a [`Value`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ValueChange {
-    /// It shows something else: another kind, another scalar, another count.
+    /// It shows something else: another kind, another scalar, another count. A text that was changed
+    /// and replaced by a string within one merge may become what it was.
     Became(Plain),
     /// The text that it is changed.
     Text(TextChange),

@@ -262,4 +262,6 @@ pub struct ValuePart {
 
 struct_part! {
     impl[] ValuePart { 1 => content, 2 => counter, 3 => text, 4 => list, 5 => map, }
+    // As `Lazy` keeps the parts, wherever the value stands.
+    at crate::kernel::Place::Removable;
 }

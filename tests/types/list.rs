@@ -69,14 +69,15 @@ fn an_index_that_is_none_is_an_error_and_changes_nothing() {
     let mut a = replica::<List<u8>>(1);
     a.edit(|list| list.extend([1, 2])).unwrap();
     let before = a.to_bytes();
-    let refused = |index| {
+    let refused_as = |fault, index| {
         Err(EditError::Index(IndexError {
-            fault: IndexFault::OutOfRange,
+            fault,
             index,
             len: 2,
             unit: Unit::Elements,
         }))
     };
+    let refused = |index| refused_as(IndexFault::OutOfRange, index);
     assert_eq!(a.edit(|list| list.insert(3, 0)), refused(3));
     assert_eq!(a.edit(|list| list.set(2, 0)), refused(2));
     assert_eq!(a.edit(|list| list.remove(2)), refused(2));
@@ -84,7 +85,7 @@ fn an_index_that_is_none_is_an_error_and_changes_nothing() {
     assert_eq!(a.edit(|list| list.delete(1..3)), refused(3));
     #[expect(clippy::reversed_empty_ranges, reason = "what is refused")]
     let reversed = a.edit(|list| list.delete(2..1));
-    assert_eq!(reversed, refused(2));
+    assert_eq!(reversed, refused_as(IndexFault::Backwards, 2));
     let late = a.edit(|list| {
         list.push(3)?;
         list.remove(0)?;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use commute::text::Chars;
 use commute::value::{DEPTH_MAX, Float, Kind, Plain, Scalar, ValueEdit};
 use commute::{
-    EditError, Limits, List, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated, RwMap, State,
-    Text, Value,
+    Applied, Delta, EditError, Limits, List, OrMap, OrSet, PnCounter, Replica, ReplicaId,
+    Replicated, RwMap, State, Text, Value,
 };
 
 fn replica<S: Replicated>(id: u128) -> Replica<S> {
@@ -503,4 +503,22 @@ fn a_remove_wins_map_stands_in_maps_and_lists() {
     b.edit(|map| map.remove(&1).map(drop)).unwrap();
     meet(&mut a, &mut b);
     assert!(a.is_empty());
+}
+
+/// At the root and in a field, where a counter alone would keep totals.
+#[test]
+fn a_delta_of_a_root_counter_is_read_again() {
+    let mut a = replica::<Value>(1);
+    let deltas: Vec<Delta<Value>> = (0..2)
+        .map(|_| a.update(|value| value.counter()?.add(1)).unwrap().1)
+        .collect();
+    for delta in &deltas {
+        let read = Delta::from_bytes(&delta.to_bytes(), &Limits::default());
+        assert_eq!(read.as_ref(), Ok(delta));
+    }
+    let mut b = replica::<Value>(2);
+    assert!(matches!(b.absorb(&deltas[1]), Ok(Applied::Waiting(_))));
+    let mut b = Replica::<Value>::resume(&b.save(), &Limits::default()).unwrap();
+    b.absorb(&deltas[0]).unwrap();
+    assert_eq!(b.view(), Plain::from(2));
 }

@@ -3,7 +3,7 @@ use commute::{GCounter, Replicated};
 #[derive(Debug, Replicated)]
 struct Board {
     votes: GCounter,
-    names: Vec<String>,
+    names: Vec<bool>,
 }
 
 fn main() {}

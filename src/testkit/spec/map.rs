@@ -101,14 +101,15 @@ pub fn not_removed<Op, K: PartialEq, V>(
 }
 
 /// A map of counters: each key shows the sum of the amounts put to it that no visible removal of it
-/// had seen; a key is there if there is one, even if they come to 0.
+/// had seen; a key is there if there is one, even if they come to 0. To add 0 has no effect.
 pub fn counter_map<Op, V>(seen: &Seen<'_, Op>, got: &BTreeMap<Op::Key, V>) -> Verdict
 where
     Op: AsMapOp,
     Op::Value: Amount,
     V: Amount,
 {
-    let kept = kept(seen, AsMapOp::as_map_op);
+    let mut kept = kept(seen, AsMapOp::as_map_op);
+    kept.retain(|(_, _, value)| value.amount() != 0);
     let mut expected = BTreeMap::<&Op::Key, i128>::new();
     for (_, key, value) in &kept {
         let sum = expected.entry(key).or_default();

@@ -255,6 +255,27 @@ fn a_removal_by_an_old_peer_takes_back_the_unknown_fields_that_it_has_seen() {
     assert_eq!(old.to_bytes(), new.to_bytes());
 }
 
+/// Everything is cleared, keys of which nothing is known here too.
+#[test]
+fn clearing_by_an_old_peer_takes_back_all_unknown_fields_that_it_has_seen() {
+    let (mut old, mut new) = boards();
+    new.edit(|board| {
+        let mut cards = board.cards();
+        cards
+            .entry(1)
+            .title()
+            .set("t".into(), Stamp::from_millis(1))?;
+        cards.entry(1).votes().add(3)?;
+        cards.entry(2).votes().add(4)
+    })
+    .unwrap();
+    pass(&new, &mut old);
+    old.edit(|board| board.cards().clear()).unwrap();
+    pass(&old, &mut new);
+    assert!(new.cards.is_empty(), "{:?}", new.cards.view());
+    assert_eq!(old.to_bytes(), new.to_bytes());
+}
+
 #[test]
 fn a_key_with_nothing_but_unknown_fields_is_not_shown_but_can_be_removed() {
     let (mut old, mut new) = boards();
