@@ -1,25 +1,13 @@
 //! Lists: what stays, what goes, what is refused.
 #![expect(clippy::unwrap_used, reason = "in helpers of tests")]
 
+use crate::pairs::{pair, replica};
 use commute::kernel::{IndexError, IndexFault, Unit};
 use commute::text::Chars;
 use commute::{
     EditError, Limits, List, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated,
     State, Text,
 };
-
-fn replica<S: Replicated>(id: u128) -> Replica<S> {
-    Replica::new(ReplicaId::from(id))
-}
-
-fn pair<S: Replicated>(
-    first: impl FnOnce(&mut S::Edit<'_>) -> Result<(), EditError>,
-) -> [Replica<S>; 2] {
-    let mut a = replica::<S>(1);
-    a.edit(first).unwrap();
-    let b = a.fork_as(ReplicaId::from(2));
-    [a, b]
-}
 
 /// Both get all of both, by states and by answers; they show the same then.
 fn meet<S: Replicated>(a: &mut Replica<S>, b: &mut Replica<S>) {

@@ -14,6 +14,7 @@ mod golden;
 mod hostile;
 mod interop_serde;
 mod list;
+mod pairs;
 mod samples;
 mod std_manners;
 mod suites;

@@ -3,25 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::pairs::{pair, replica};
 use commute::text::Chars;
 use commute::value::{DEPTH_MAX, Float, Kind, Plain, Scalar, ValueEdit};
 use commute::{
     Applied, Delta, EditError, Limits, List, OrMap, OrSet, PnCounter, Replica, ReplicaId,
     Replicated, RwMap, State, Text, Value,
 };
-
-fn replica<S: Replicated>(id: u128) -> Replica<S> {
-    Replica::new(ReplicaId::from(id))
-}
-
-fn pair<S: Replicated>(
-    first: impl FnOnce(&mut S::Edit<'_>) -> Result<(), EditError>,
-) -> [Replica<S>; 2] {
-    let mut a = replica::<S>(1);
-    a.edit(first).unwrap();
-    let b = a.fork_as(ReplicaId::from(2));
-    [a, b]
-}
 
 /// Both get all of both, by states and by answers; they show the same then.
 fn meet<S: Replicated>(a: &mut Replica<S>, b: &mut Replica<S>) {
