@@ -28,6 +28,10 @@ fn insert(set: &mut Replica<Set>, value: u64) -> Delta<Set> {
     set.update(|set| set.insert(value)).unwrap().1
 }
 
+fn remove(set: &mut Replica<Set>, value: u64) -> Delta<Set> {
+    set.update(|set| set.remove(&value)).unwrap().1
+}
+
 #[test]
 fn row_10_the_second_update_waits_for_the_first() {
     let [mut a, mut b] = [1, 2].map(replica::<Groups>);
@@ -70,6 +74,31 @@ fn row_15_a_replica_that_was_away_brings_nothing_back() {
     assert!(a.is_empty() && b.is_empty());
     assert_eq!(c.absorb(&b.delta_since(c.version())), Ok(Applied::New));
     assert!(c.is_empty());
+}
+
+#[test]
+fn row_22_a_hundred_thousand_items_added_and_removed_leave_nothing() {
+    let mut actors: Vec<Replica<Set>> = (1..=3).map(replica).collect();
+    for item in 0..100_000 {
+        let adding = item as usize % 3;
+        let removing = (adding + 1) % 3;
+        let add = insert(&mut actors[adding], item);
+        assert_eq!(actors[removing].absorb(&add), Ok(Applied::New));
+        let removal = remove(&mut actors[removing], item);
+        assert_eq!(actors[adding].absorb(&removal), Ok(Applied::New));
+        let third = (adding + 2) % 3;
+        let mut both = add;
+        both.merge(&removal).unwrap();
+        assert_eq!(actors[third].absorb(&both), Ok(Applied::New));
+    }
+    for actor in &actors {
+        assert!(actor.is_empty() && actor.waiting() == 0);
+        assert_eq!(actor.entries(), 0);
+        assert!(actor.to_bytes().len() < 150, "{}", actor.to_bytes().len());
+        let beside = actor.save().len();
+        assert!(beside < 64 * 1024, "records are bounded: {beside}");
+        assert_eq!(actor, &actors[0]);
+    }
 }
 
 #[test]

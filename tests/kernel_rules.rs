@@ -6,9 +6,10 @@ mod suite;
 use std::collections::{BTreeMap, BTreeSet};
 
 use commute::codec::Limits;
+use commute::text::Chars;
 use commute::{
     Applied, Delta, Dot, Dots, EditError, GCounter, MergeError, OrSet, Replica, ReplicaId,
-    Replicated, State, Version,
+    Replicated, State, Text, Version,
 };
 use suite::board::Board;
 use suite::registers::{Nested, Registers, Tallies};
@@ -88,6 +89,31 @@ fn r1_each_of_an_updates_entries_dies_alone() {
     let second = remove(&mut a, 2);
     assert_eq!(b.absorb(&second), Ok(Applied::New));
     assert!(b.contains(&1) && !b.contains(&2) && b.contains(&3));
+    assert_eq!(b, a);
+}
+
+/// The same when states are joined: what of an update is left tells nothing of the rest.
+#[test]
+fn r1_nor_do_the_others_live_on_because_one_does() {
+    let (mut a, mut b) = (replica(1), replica(2));
+    let (_, three) = a.update(|set| set.extend([1, 2, 3])).unwrap();
+    assert_eq!(b.absorb(&three), Ok(Applied::New));
+    let _ = (insert(&mut a, 4), remove(&mut b, 2));
+    assert_eq!(a.merge(b.state()), Ok(Applied::New));
+    assert!(!a.contains(&2) && [1, 3, 4].iter().all(|value| a.contains(value)));
+    assert_eq!(b.merge(a.state()), Ok(Applied::New));
+    assert_eq!(a, b);
+}
+
+#[test]
+fn r1_an_update_that_kills_the_first_and_the_last_spares_what_is_between() {
+    let (mut a, mut b) = (replica(1), replica(2));
+    let (_, three) = a.update(|set| set.extend([1, 2, 3])).unwrap();
+    let (_, ends) = a.update(|set| set.remove(&1).and(set.remove(&3))).unwrap();
+    for delta in [three, ends] {
+        assert_eq!(b.absorb(&delta), Ok(Applied::New));
+    }
+    assert!(!b.contains(&1) && b.contains(&2) && !b.contains(&3));
     assert_eq!(b, a);
 }
 
@@ -259,6 +285,30 @@ fn r12_records_may_be_dropped_at_any_time() {
 }
 
 #[test]
+fn r12_an_answer_without_records_kills_single_entries_of_an_update() {
+    let (mut a, mut b) = (replica(1), replica(2));
+    let (_, two) = a.update(|set| set.extend([1, 2])).unwrap();
+    assert_eq!(b.absorb(&two), Ok(Applied::New));
+    let _ = remove(&mut a, 1);
+    a.drop_ledger();
+    assert_eq!(b.absorb(&a.delta_since(b.version())), Ok(Applied::New));
+    assert!(!b.contains(&1) && b.contains(&2));
+    assert_eq!(b, a);
+}
+
+#[test]
+fn r12_an_answer_without_records_spares_what_it_does_not_bring() {
+    let (mut a, mut b) = (replica(1), replica(2));
+    let _ = (insert(&mut a, 1), insert(&mut a, 2));
+    assert_eq!(b.merge(a.state()), Ok(Applied::New));
+    let _ = remove(&mut a, 2);
+    a.drop_ledger();
+    assert_eq!(b.absorb(&a.delta_since(b.version())), Ok(Applied::New));
+    assert!(b.contains(&1) && !b.contains(&2));
+    assert_eq!(b, a);
+}
+
+#[test]
 fn r14_grouping_order_is_irrelevant_and_gaps_stay() {
     let mut a = replica(1);
     let list = [1, 2, 3, 4].map(|value| insert(&mut a, value));
@@ -388,6 +438,37 @@ fn r22_an_overwrite_after_a_reset_leaves_one_value() {
     assert!(matches!(b.absorb(&last), Ok(Applied::Waiting(_))));
     assert_eq!(b.absorb(&reset), Ok(Applied::New));
     assert_eq!(b.view(), BTreeMap::from([(0, vec![2])]));
+}
+
+#[test]
+fn r27_a_deletion_in_a_text_claims_itself_alone() {
+    let mut a = Replica::<Text>::new(ReplicaId::from(1));
+    let mut b = Replica::<Text>::new(ReplicaId::from(2));
+    let (_, typed) = a.update(|text| text.insert(Chars(0), "x")).unwrap();
+    let (_, deleted) = a.update(|text| text.delete(Chars(0)..Chars(1))).unwrap();
+    assert_eq!(deleted.claims(), &dots(&[(1, 2)]));
+    let missing = Applied::Waiting(dots(&[(1, 1)]));
+    assert_eq!(b.absorb(&deleted), Ok(missing));
+    assert_eq!(b.absorb(&typed), Ok(Applied::New));
+    assert!(b.is_empty());
+    assert_eq!(b, a);
+}
+
+#[test]
+fn r29_what_is_typed_has_a_higher_lamport_time_than_all_that_was_received() {
+    let mut a = Replica::<Text>::new(ReplicaId::from(1));
+    let mut b = Replica::<Text>::new(ReplicaId::from(2));
+    let (_, first) = b.update(|text| text.insert(Chars(0), "xy")).unwrap();
+    assert_eq!(a.absorb(&first), Ok(Applied::New));
+    let (_, mine) = a.update(|text| text.insert(Chars(1), "!")).unwrap();
+    assert_eq!(a.to_string(), "x!y");
+    assert_eq!(b.absorb(&mine), Ok(Applied::New));
+    assert_eq!(b.to_string(), "x!y");
+    let stored = a.to_bytes();
+    assert_eq!(
+        State::<Text>::from_bytes(&stored, &Limits::default()).as_ref(),
+        Ok(a.state())
+    );
 }
 
 #[test]

@@ -53,31 +53,6 @@ fn row_05_a_version_does_not_hide_a_removal() {
 }
 
 #[test]
-fn row_22_a_hundred_thousand_items_added_and_removed_leave_nothing() {
-    let mut actors: Vec<Replica<Set>> = (1..=3).map(replica).collect();
-    for item in 0..100_000 {
-        let adding = item as usize % 3;
-        let removing = (adding + 1) % 3;
-        let add = insert(&mut actors[adding], item);
-        assert_eq!(actors[removing].absorb(&add), Ok(Applied::New));
-        let removal = remove(&mut actors[removing], item);
-        assert_eq!(actors[adding].absorb(&removal), Ok(Applied::New));
-        let third = (adding + 2) % 3;
-        let mut both = add;
-        both.merge(&removal).unwrap();
-        assert_eq!(actors[third].absorb(&both), Ok(Applied::New));
-    }
-    for actor in &actors {
-        assert!(actor.is_empty() && actor.waiting() == 0);
-        assert_eq!(actor.entries(), 0);
-        assert!(actor.to_bytes().len() < 150, "{}", actor.to_bytes().len());
-        let beside = actor.save().len();
-        assert!(beside < 64 * 1024, "records are bounded: {beside}");
-        assert_eq!(actor, &actors[0]);
-    }
-}
-
-#[test]
 fn row_25_a_removal_is_in_the_full_state() {
     let (mut a, mut b) = (set(1), set(2));
     let add = insert(&mut a, 7);

@@ -7,13 +7,14 @@ use commute::{
     Value,
 };
 
-/// The budget of this file; `laws_*.rs` search further at random.
+/// A small budget, since this is not optimised; `laws_*.rs` search further at random, and
+/// `COMMUTE_KIT_SCHEDULES` does here.
 macro_rules! suites {
     ($($name:ident: $type:ty,)*) => { $(
         commute::convergence_suite!(
             $name: Replica<$type>,
             delta, operations, encoded, versioned, specified,
-            with = |suite| suite.schedules(300).states(3_000, 2)
+            with = |suite| suite.schedules(40).states(400, 1)
         );
     )* };
 }

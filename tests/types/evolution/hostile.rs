@@ -86,7 +86,7 @@ fn take(bytes: &[u8], is_delta: bool, state: &State<old::Board>) -> bool {
 #[test]
 fn tampered_bytes_of_unknown_fields_never_break_a_state() {
     let (mut read, mut refused) = (0, 0);
-    for seed in 0..60 {
+    for seed in 0..20 {
         let mut random = Random(seed);
         let state = held(&mut random);
         let mut new = Replica::<new::Board>::new(ReplicaId::from(4));
@@ -109,7 +109,7 @@ fn tampered_bytes_of_unknown_fields_never_break_a_state() {
         }
     }
     assert!(
-        read > 1000 && refused > 1000,
+        read > 300 && refused > 300,
         "{read} read, {refused} refused"
     );
 }

@@ -173,7 +173,7 @@ fn settle(random: &mut Random, peers: &mut [Box<dyn Peer>]) {
 #[test]
 fn old_and_new_replicas_are_equal_byte_for_byte() {
     let (mut unknown, mut emptied) = (0, 0);
-    for seed in 0..200 {
+    for seed in 0..60 {
         let mut random = Random(seed);
         let (mut peers, made) = mixed(&mut random);
         settle(&mut random, &mut peers);
@@ -198,7 +198,7 @@ fn old_and_new_replicas_are_equal_byte_for_byte() {
         unknown += usize::from(known.entries() < all.entries());
         emptied += usize::from(all.cards.len() < 3);
     }
-    assert!(unknown > 150 && emptied > 50, "{unknown} {emptied}");
+    assert!(unknown > 45 && emptied > 15, "{unknown} {emptied}");
 }
 
 /// What both versions are sent, by bytes alone.

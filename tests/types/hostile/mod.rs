@@ -44,7 +44,7 @@ fn attempt(sample: &Sample, bytes: &[u8]) -> bool {
 
 #[test]
 fn every_prefix_is_refused() {
-    watchdog::within_two_minutes(|| {
+    watchdog::without_hanging(|| {
         for sample in samples() {
             for prefix in prefixes(&sample.bytes) {
                 assert!(!attempt(&sample, &prefix), "{}", sample.name);
@@ -57,7 +57,7 @@ fn every_prefix_is_refused() {
 
 #[test]
 fn a_changed_byte_is_refused() {
-    watchdog::within_two_minutes(|| {
+    watchdog::without_hanging(|| {
         for sample in samples() {
             for mutant in mutants(&sample.bytes) {
                 assert!(!attempt(&sample, &mutant), "{}: {mutant:02x?}", sample.name);
@@ -69,7 +69,7 @@ fn a_changed_byte_is_refused() {
 /// Whoever writes the checksum anew gets no further than an error or another sound value.
 #[test]
 fn a_changed_byte_under_a_right_checksum_does_no_harm() {
-    watchdog::within_two_minutes(|| {
+    watchdog::without_hanging(|| {
         let mut accepted = 0;
         for sample in samples() {
             let changed = mutants(&sample.bytes);
@@ -88,7 +88,7 @@ fn a_changed_byte_under_a_right_checksum_does_no_harm() {
 /// Row 106: a length or count of 2^60 in the place of every byte.
 #[test]
 fn row_106_length_bombs_are_refused() {
-    watchdog::within_two_minutes(|| {
+    watchdog::without_hanging(|| {
         for sample in samples() {
             for bomb in surgery::bombs(&sample.bytes) {
                 attempt(&sample, &bomb);
@@ -110,7 +110,7 @@ fn rearranged_sections_do_no_harm() {
 #[test]
 fn many_mutants_in_one_state_do_no_harm() {
     type Words = OrSet<String>;
-    watchdog::within_two_minutes(|| {
+    watchdog::without_hanging(|| {
         let mut random = surgery::Random(1);
         let samples = samples();
         let deltas = samples.iter().filter(|s| s.name.starts_with("delta_"));

@@ -53,7 +53,7 @@ pub(crate) fn mutants(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for (at, &byte) in bytes.iter().enumerate() {
         let values: Vec<u8> = match bytes.len() {
-            0..=192 => (0..=255).collect(),
+            0..=64 => (0..=255).collect(),
             _ => {
                 let flips = (0..8).map(|bit| byte ^ 1 << bit);
                 let near = [
