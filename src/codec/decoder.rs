@@ -137,6 +137,10 @@ impl<'a> Decoder<'a> {
     /// Reads how many items follow, each at least `item_bytes_min` long.
     pub fn count(&mut self, item_bytes_min: usize) -> Result<usize> {
         let count = self.varint()?;
+        self.counted(count, item_bytes_min)
+    }
+
+    fn counted(&mut self, count: u64, item_bytes_min: usize) -> Result<usize> {
         let most = (self.remaining() / item_bytes_min.max(1)) as u64;
         self.require(count <= most, Kind::Truncated)?;
         self.require(count <= self.items_left, Kind::LimitExceeded)?;
@@ -304,6 +308,10 @@ impl<'a> Decoder<'a> {
     /// Reads a replica.
     pub fn replica(&mut self) -> Result<ReplicaId> {
         let at = self.varint()?;
+        self.replica_at(at)
+    }
+
+    fn replica_at(&mut self, at: u64) -> Result<ReplicaId> {
         let at = usize::try_from(at).unwrap_or(usize::MAX);
         match (self.table.get(at), self.used.get_mut(at)) {
             (Some(id), Some(used)) => {
@@ -317,6 +325,10 @@ impl<'a> Decoder<'a> {
     /// Reads the name of an update.
     pub fn dot(&mut self) -> Result<Dot> {
         let replica = self.replica()?;
+        self.dot_of(replica)
+    }
+
+    fn dot_of(&mut self, replica: ReplicaId) -> Result<Dot> {
         let counter = self.varint()?;
         self.require(counter > 0, Kind::OutOfRange)?;
         Ok(Dot { replica, counter })
@@ -324,11 +336,45 @@ impl<'a> Decoder<'a> {
 
     /// Reads the name of an entry.
     pub fn entry(&mut self) -> Result<EntryId> {
-        let dot = self.dot()?;
-        Ok(EntryId {
-            dot,
-            index: self.varint_u32()?,
-        })
+        let head = self.varint()?;
+        self.entry_with(head)
+    }
+
+    fn entry_with(&mut self, head: u64) -> Result<EntryId> {
+        let replica = self.replica_at(head >> 1)?;
+        let dot = self.dot_of(replica)?;
+        let index = match head & 1 {
+            0 => 0,
+            _ => self.varint_u32()?,
+        };
+        self.require(index > 0 || head & 1 == 0, Kind::NotCanonical)?;
+        Ok(EntryId { dot, index })
+    }
+
+    /// Reads entries, which ascend, and with `take` what follows the name of each, at least
+    /// `bytes_min` long.
+    pub(crate) fn entries(
+        &mut self,
+        bytes_min: usize,
+        mut take: impl FnMut(&mut Decoder<'a>, EntryId) -> Result<()>,
+    ) -> Result<()> {
+        let head = self.varint()?;
+        if head & 1 == 0 {
+            self.counted(1, 1 + bytes_min)?;
+            let entry = self.entry_with(head >> 1)?;
+            return take(self, entry);
+        }
+        let count = self.counted(head >> 1, 2 + bytes_min)?;
+        self.require(count != 1, Kind::NotCanonical)?;
+        let mut before = None;
+        for _ in 0..count {
+            let entry = self.entry()?;
+            let ascending = before.is_none_or(|last| last < entry);
+            self.require(ascending, Kind::NotCanonical)?;
+            before = Some(entry);
+            take(self, entry)?;
+        }
+        Ok(())
     }
 
     /// Reads a version, whose replicas are exactly the table.
@@ -446,5 +492,67 @@ impl<'a> Decoder<'a> {
             }
         }
         Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::Encoder;
+
+    fn entry(counter: u64, index: u32) -> EntryId {
+        EntryId::new(Dot::new(ReplicaId::from(7), counter), index)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Vec<EntryId>> {
+        let mut decoder = Decoder::new(bytes, &Limits::default());
+        decoder.table = vec![ReplicaId::from(7)];
+        decoder.used = vec![false];
+        let mut read = Vec::new();
+        decoder.entries(0, |_, entry| {
+            read.push(entry);
+            Ok(())
+        })?;
+        decoder.require(decoder.remaining() == 0, Kind::NotCanonical)?;
+        Ok(read)
+    }
+
+    #[test]
+    fn entries_have_one_spelling() {
+        let cases: [(&[EntryId], &[u8]); 5] = [
+            (&[], &[1]),
+            (&[entry(5, 0)], &[0, 5]),
+            (&[entry(5, 2)], &[2, 5, 2]),
+            (&[entry(5, 0), entry(6, 1)], &[5, 0, 5, 1, 6, 1]),
+            (
+                &[entry(u64::MAX, 0)],
+                b"\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+            ),
+        ];
+        for (entries, bytes) in cases {
+            let mut encoder = Encoder::new(vec![ReplicaId::from(7)]);
+            let listed = entries.iter().map(|entry| (*entry, ()));
+            encoder.entries(entries.len(), listed, |_, ()| {});
+            assert_eq!(encoder.into_bytes(), bytes);
+            assert_eq!(read(bytes).as_deref(), Ok(entries));
+        }
+        let refused: [(&[u8], Kind); 7] = [
+            // An index of 0 written out; a single one that is counted; out of order; twice.
+            (&[2, 5, 0], Kind::NotCanonical),
+            (&[3, 0, 5], Kind::NotCanonical),
+            (&[5, 0, 6, 0, 5], Kind::NotCanonical),
+            (&[5, 0, 5, 0, 5], Kind::NotCanonical),
+            // No such replica; no such counter; more than there is room for.
+            (&[4, 5], Kind::OutOfRange),
+            (&[0, 0], Kind::OutOfRange),
+            (&[7, 0, 5, 0, 6], Kind::Truncated),
+        ];
+        for (bytes, kind) in refused {
+            assert_eq!(
+                read(bytes).map_err(|error| error.kind),
+                Err(kind),
+                "{bytes:?}"
+            );
+        }
     }
 }

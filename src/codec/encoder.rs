@@ -96,9 +96,14 @@ impl Encoder {
     ///
     /// The table is collected from the same content, so every replica is in it.
     pub fn replica(&mut self, id: ReplicaId) {
+        let at = self.index_of(id);
+        self.varint(at);
+    }
+
+    fn index_of(&self, id: ReplicaId) -> u64 {
         let at = self.table.binary_search(&id);
         debug_assert!(at.is_ok(), "replica {id:?} is missing in the table");
-        self.varint(at.unwrap_or_default() as u64);
+        at.unwrap_or_default() as u64
     }
 
     /// Writes the name of an update.
@@ -108,9 +113,44 @@ impl Encoder {
     }
 
     /// Writes the name of an entry.
+    ///
+    /// Most updates have a single one, so an index of 0 takes no byte.
     pub fn entry(&mut self, entry: EntryId) {
-        self.dot(entry.dot);
-        self.varint(u64::from(entry.index));
+        let head = self.head(entry);
+        self.varint(head);
+        self.rest_of(entry);
+    }
+
+    /// Writes `count` entries, which ascend, each with what `then` writes of it.
+    ///
+    /// Most elements have a single one, and its head tells so.
+    pub(crate) fn entries<T>(
+        &mut self,
+        count: usize,
+        entries: impl Iterator<Item = (EntryId, T)>,
+        then: impl Fn(&mut Encoder, T),
+    ) {
+        if count != 1 {
+            self.varint((count as u64) << 1 | 1);
+        }
+        for (entry, value) in entries {
+            let head = self.head(entry);
+            self.varint(if count == 1 { head << 1 } else { head });
+            self.rest_of(entry);
+            then(self, value);
+        }
+    }
+
+    /// The replica, and whether an index follows.
+    fn head(&self, entry: EntryId) -> u64 {
+        self.index_of(entry.dot.replica) << 1 | u64::from(entry.index > 0)
+    }
+
+    fn rest_of(&mut self, entry: EntryId) {
+        self.varint(entry.dot.counter);
+        if entry.index > 0 {
+            self.varint(u64::from(entry.index));
+        }
     }
 
     /// Writes a version, whose replicas are exactly the table.

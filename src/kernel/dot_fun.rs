@@ -12,7 +12,7 @@ use super::{
     ShapeKind, Update, Values, fields,
 };
 use crate::clock::{Dots, EntryId, Names, ReplicaId, Version};
-use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder, Payload};
+use crate::codec::{DecodeError, Decoder, Encoder, Payload};
 
 /// Entries with a payload each: what is live are the concurrent values.
 ///
@@ -227,8 +227,7 @@ impl<V: Payload> Replicated for DotFun<V> {
     }
 
     fn encode(&self, encoder: &mut Encoder, _: Place) {
-        encoder.varint(self.entries.len() as u64);
-        self.iter().for_each(|entry| encode(entry, encoder));
+        encode(self.len(), self.iter(), encoder);
     }
 
     fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotFun<V>, DecodeError> {
@@ -248,9 +247,12 @@ impl<V: Payload> Removable for DotFun<V> {
     }
 }
 
-fn encode<V: Payload>((entry, value): (EntryId, &V), encoder: &mut Encoder) {
-    encoder.entry(entry);
-    encoder.payload(value);
+fn encode<'a, V: Payload>(
+    count: usize,
+    entries: impl Iterator<Item = (EntryId, &'a V)>,
+    encoder: &mut Encoder,
+) {
+    encoder.entries(count, entries, |encoder, value| encoder.payload(value));
 }
 
 /// Calls `take` with each entry, in ascending order.
@@ -258,15 +260,10 @@ fn decode<V: Payload>(
     decoder: &mut Decoder<'_>,
     mut take: impl FnMut(EntryId, V),
 ) -> Result<(), DecodeError> {
-    let mut before = None;
-    for _ in 0..decoder.count(4)? {
-        let entry = decoder.entry()?;
-        let ascending = before.is_none_or(|last| last < entry);
-        decoder.require(ascending, DecodeErrorKind::NotCanonical)?;
-        before = Some(entry);
+    decoder.entries(1, |decoder, entry| {
         take(entry, decoder.payload()?);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Some entries of a [`DotFun`].
@@ -331,9 +328,8 @@ impl<V: Payload> Part for DotFunPart<V> {
     }
 
     fn encode(&self, encoder: &mut Encoder, _: Place) {
-        encoder.varint(self.0.len() as u64);
-        let entries = self.0.iter();
-        entries.for_each(|(entry, value)| encode((*entry, value), encoder));
+        let entries = self.0.iter().map(|(entry, value)| (*entry, value));
+        encode(self.0.len(), entries, encoder);
     }
 
     fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotFunPart<V>, DecodeError> {

@@ -11,7 +11,7 @@ use super::{
     EditError, EditView, MergeError, Part, Place, Removable, Replicated, ShapeKind, Update,
 };
 use crate::clock::{Dot, Dots, EntryId, Names, ReplicaId, Version};
-use crate::codec::{DecodeError, DecodeErrorKind, Decoder, Encoder};
+use crate::codec::{DecodeError, Decoder, Encoder};
 
 /// A set of entries: present as long as one is live.
 ///
@@ -273,8 +273,7 @@ impl Replicated for DotSet {
     }
 
     fn encode(&self, encoder: &mut Encoder, _: Place) {
-        encoder.varint(self.entries());
-        self.iter().for_each(|entry| encoder.entry(entry));
+        encode(self.entries() as usize, self.iter(), encoder);
     }
 
     fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotSet, DecodeError> {
@@ -291,15 +290,16 @@ impl Removable for DotSet {
     }
 }
 
+fn encode(count: usize, entries: impl Iterator<Item = EntryId>, encoder: &mut Encoder) {
+    encoder.entries(count, entries.map(|entry| (entry, ())), |_, ()| {});
+}
+
 fn decode(decoder: &mut Decoder<'_>) -> Result<Entries, DecodeError> {
-    let count = decoder.count(3)?;
-    let mut entries = Entries::with_capacity(count);
-    for _ in 0..count {
-        let entry = decoder.entry()?;
-        let ascending = entries.last().is_none_or(|last| *last < entry);
-        decoder.require(ascending, DecodeErrorKind::NotCanonical)?;
+    let mut entries = Entries::new();
+    decoder.entries(0, |_, entry| {
         entries.push(entry);
-    }
+        Ok(())
+    })?;
     Ok(entries)
 }
 
@@ -354,8 +354,7 @@ impl Part for DotSetPart {
     }
 
     fn encode(&self, encoder: &mut Encoder, _: Place) {
-        encoder.varint(self.0.len() as u64);
-        self.0.iter().for_each(|entry| encoder.entry(*entry));
+        encode(self.0.len(), self.0.iter().copied(), encoder);
     }
 
     fn decode(decoder: &mut Decoder<'_>, _: Place) -> Result<DotSetPart, DecodeError> {

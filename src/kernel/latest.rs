@@ -213,7 +213,7 @@ fn encode<V: Payload>(rows: &Rows<V>, encoder: &mut Encoder) {
 
 fn decode<V: Payload>(decoder: &mut Decoder<'_>) -> Result<Rows<V>, DecodeError> {
     let mut rows = Rows::new();
-    for _ in 0..decoder.count(4)? {
+    for _ in 0..decoder.count(3)? {
         let entry = decoder.entry()?;
         let ascending = rows.last().is_none_or(|last| last < entry.dot.replica);
         decoder.require(ascending, DecodeErrorKind::NotCanonical)?;
