@@ -3,6 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::encoder::USUAL_INDEX;
 use super::{DecodeError, DecodeErrorKind as Kind, Limits};
 use crate::clock::{Block, Indices};
 use crate::clock::{Dot, Dots, EntryId, Names, Ranges, ReplicaId, Version};
@@ -343,11 +344,11 @@ impl<'a> Decoder<'a> {
     fn entry_with(&mut self, head: u64) -> Result<EntryId> {
         let replica = self.replica_at(head >> 1)?;
         let dot = self.dot_of(replica)?;
-        let index = match head & 1 {
-            0 => 0,
-            _ => self.varint_u32()?,
-        };
-        self.require(index > 0 || head & 1 == 0, Kind::NotCanonical)?;
+        if head & 1 == 0 {
+            return Ok(EntryId::new(dot, USUAL_INDEX));
+        }
+        let index = self.varint_u32()?;
+        self.require(index != USUAL_INDEX, Kind::NotCanonical)?;
         Ok(EntryId { dot, index })
     }
 
@@ -521,11 +522,11 @@ mod tests {
     fn entries_have_one_spelling() {
         let cases: [(&[EntryId], &[u8]); 5] = [
             (&[], &[1]),
-            (&[entry(5, 0)], &[0, 5]),
-            (&[entry(5, 2)], &[2, 5, 2]),
-            (&[entry(5, 0), entry(6, 1)], &[5, 0, 5, 1, 6, 1]),
+            (&[entry(5, 1)], &[0, 5]),
+            (&[entry(5, 0)], &[2, 5, 0]),
+            (&[entry(5, 1), entry(6, 3)], &[5, 0, 5, 1, 6, 3]),
             (
-                &[entry(u64::MAX, 0)],
+                &[entry(u64::MAX, 1)],
                 b"\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
             ),
         ];
@@ -537,8 +538,8 @@ mod tests {
             assert_eq!(read(bytes).as_deref(), Ok(entries));
         }
         let refused: [(&[u8], Kind); 7] = [
-            // An index of 0 written out; a single one that is counted; out of order; twice.
-            (&[2, 5, 0], Kind::NotCanonical),
+            // The usual index written out; a single one that is counted; out of order; twice.
+            (&[2, 5, 1], Kind::NotCanonical),
             (&[3, 0, 5], Kind::NotCanonical),
             (&[5, 0, 6, 0, 5], Kind::NotCanonical),
             (&[5, 0, 5, 0, 5], Kind::NotCanonical),

@@ -4,6 +4,9 @@ use alloc::vec::Vec;
 
 use crate::clock::{Dot, Dots, EntryId, Names, Ranges, ReplicaId, Version};
 
+/// The index of an update's first entry outside sequences.
+pub(super) const USUAL_INDEX: u32 = 1;
+
 /// Writes the pieces of a frame; replica ids become indices into its sorted table.
 #[derive(Debug, Default)]
 pub struct Encoder {
@@ -114,7 +117,7 @@ impl Encoder {
 
     /// Writes the name of an entry.
     ///
-    /// Most updates have a single one, so an index of 0 takes no byte.
+    /// Most updates have a single one, so the index that this has outside sequences takes no byte.
     pub fn entry(&mut self, entry: EntryId) {
         let head = self.head(entry);
         self.varint(head);
@@ -143,12 +146,12 @@ impl Encoder {
 
     /// The replica, and whether an index follows.
     fn head(&self, entry: EntryId) -> u64 {
-        self.index_of(entry.dot.replica) << 1 | u64::from(entry.index > 0)
+        self.index_of(entry.dot.replica) << 1 | u64::from(entry.index != USUAL_INDEX)
     }
 
     fn rest_of(&mut self, entry: EntryId) {
         self.varint(entry.dot.counter);
-        if entry.index > 0 {
+        if entry.index != USUAL_INDEX {
             self.varint(u64::from(entry.index));
         }
     }

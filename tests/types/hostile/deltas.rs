@@ -387,8 +387,8 @@ fn groups_that_contradict_each_other_leave_no_gap() {
             dots(&[(EE, heads), (FF, &[(1, 1)])]),
             seals(&[7, 9]),
         ];
-        // One entry of FF's update, at a word that differs: a single one, whose index is not 0.
-        let content = vec![4, 1, 1, 1, word, (FF as u8 * 2 + 1) * 2, 1, 1];
+        // One entry of FF's update, at a word that differs.
+        let content = vec![4, 1, 1, 1, word, FF as u8 * 4, 1];
         decode(&frame(
             DELTA,
             &[(CLOCKS, clocks.concat()), (CONTENT, content)],
