@@ -92,10 +92,11 @@ impl<V> ByReplica<V> {
 
     /// To look up many replicas in ascending order.
     pub(crate) fn cursor(&self) -> Cursor<'_, V> {
-        match &self.entries {
-            Few(few) => Cursor::Few(few),
-            Many(many) => Cursor::Many(many),
-        }
+        let (few, many) = match &self.entries {
+            Few(few) => (&few[..], None),
+            Many(many) => (&[][..], Some(many)),
+        };
+        Cursor { few, many }
     }
 
     pub(crate) fn get_mut(&mut self, replica: ReplicaId) -> Option<&mut V> {
@@ -181,6 +182,7 @@ impl<V> ByReplica<V> {
                     && *held == id
                 {
                     join(mine, theirs);
+                    start += 1;
                     continue;
                 }
             } else if let Some(mine) = self.get_mut(id) {
@@ -193,6 +195,7 @@ impl<V> ByReplica<V> {
 }
 
 /// How many of `few` come before `replica`; quick if they are few.
+#[inline]
 fn skip<V>(few: &[(ReplicaId, V)], replica: ReplicaId) -> usize {
     let before = |entry: &(ReplicaId, V)| entry.0 < replica;
     if !few.first().is_some_and(before) {
@@ -218,23 +221,38 @@ fn place<V>(few: &[(ReplicaId, V)], replica: ReplicaId) -> Result<usize, usize> 
 }
 
 /// Looks up replicas in ascending order: all that two maps share takes one walk through both.
-pub(crate) enum Cursor<'a, V> {
-    Few(&'a [(ReplicaId, V)]),
-    Many(&'a BTreeMap<ReplicaId, V>),
+pub(crate) struct Cursor<'a, V> {
+    /// What is left of the array.
+    few: &'a [(ReplicaId, V)],
+    many: Option<&'a BTreeMap<ReplicaId, V>>,
 }
 
 impl<'a, V> Cursor<'a, V> {
     /// The value of `replica`, which is greater than all that were asked for before.
+    #[inline(always)]
     pub(crate) fn get(&mut self, replica: ReplicaId) -> Option<&'a V> {
-        match self {
-            Cursor::Few(rest) => {
-                *rest = &rest[skip(rest, replica)..];
-                let (_, value) = rest.first().filter(|entry| entry.0 == replica)?;
-                *rest = &rest[1..];
-                Some(value)
-            }
-            Cursor::Many(many) => many.get(&replica),
+        // Mostly both maps have the same replicas.
+        if let [(id, value), rest @ ..] = self.few
+            && *id == replica
+        {
+            self.few = rest;
+            return Some(value);
         }
+        self.search(replica)
+    }
+
+    #[inline(never)]
+    fn search(&mut self, replica: ReplicaId) -> Option<&'a V> {
+        if let Some(many) = self.many {
+            return many.get(&replica);
+        }
+        self.few = &self.few[skip(self.few, replica)..];
+        let ((_, value), rest) = self
+            .few
+            .split_first()
+            .filter(|(entry, _)| entry.0 == replica)?;
+        self.few = rest;
+        Some(value)
     }
 }
 

@@ -41,6 +41,16 @@ pub enum Tally<V> {
     Entries(DotFun<V>),
 }
 
+/// Calls a method of the form that a tally has.
+macro_rules! of_form {
+    ($tally:expr, $inner:ident => $call:expr) => {
+        match $tally {
+            Tally::Totals($inner) => $call,
+            Tally::Entries($inner) => $call,
+        }
+    };
+}
+
 impl<V: Amount> Tally<V> {
     /// The amounts, in no order that matters.
     pub fn iter(&self) -> impl Iterator<Item = &V> {
@@ -54,6 +64,11 @@ impl<V: Amount> Tally<V> {
 
     /// Counts `amount`.
     pub fn add(&mut self, amount: V, update: &mut Update) -> Result<(), EditError> {
+        // Most additions follow another one in the same update.
+        if let Some(own) = of_form!(self, inner => inner.own_mut(update)) {
+            *own = own.plus(&amount).ok_or(EditError::CounterOverflow)?;
+            return Ok(());
+        }
         match self {
             Tally::Totals(rows) => {
                 let total = match rows.get(update.dot().replica) {
@@ -62,25 +77,9 @@ impl<V: Amount> Tally<V> {
                 };
                 rows.set(total, update)
             }
-            Tally::Entries(entries) => {
-                if let Some(own) = entries.own_mut(update) {
-                    *own = own.plus(&amount).ok_or(EditError::CounterOverflow)?;
-                    return Ok(());
-                }
-                entries.add(amount, update).map(drop)
-            }
+            Tally::Entries(entries) => entries.add(amount, update).map(drop),
         }
     }
-}
-
-/// Calls a method of the form that a tally has.
-macro_rules! of_form {
-    ($tally:expr, $inner:ident => $call:expr) => {
-        match $tally {
-            Tally::Totals($inner) => $call,
-            Tally::Entries($inner) => $call,
-        }
-    };
 }
 
 impl<V: Amount> Replicated for Tally<V> {

@@ -42,18 +42,22 @@ impl<V: Payload> Latest<V> {
             .filter(|(_, (entry, _))| of.contains(entry.dot))
     }
 
+    /// The row that `update` itself has made, to be changed.
+    pub(crate) fn own_mut(&mut self, update: &Update) -> Option<&mut V> {
+        let (entry, held) = self.rows.get_mut(update.dot().replica)?;
+        update.owns(*entry).then_some(held)
+    }
+
     /// Replaces the row of the updating replica.
     ///
     /// # Errors
     /// [`EditError::TooManyEntries`].
     pub fn set(&mut self, value: V, update: &mut Update) -> Result<(), EditError> {
-        let id = update.dot().replica;
-        if let Some((entry, held)) = self.rows.get_mut(id)
-            && update.owns(*entry)
-        {
+        if let Some(held) = self.own_mut(update) {
             *held = value;
             return Ok(());
         }
+        let id = update.dot().replica;
         let entry = update.entry()?;
         let before = self.rows.insert(id, (entry, value));
         self.journal.push((id, before));

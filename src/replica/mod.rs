@@ -10,6 +10,7 @@ mod delta;
 mod digest;
 mod feed;
 mod ledger;
+mod merge;
 #[expect(clippy::module_inception, reason = "the main type of this folder")]
 mod replica;
 mod save;

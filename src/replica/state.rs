@@ -2,7 +2,6 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 use core::fmt;
 use core::ops::Deref;
 
@@ -242,7 +241,7 @@ impl<S: Replicated> State<S> {
     }
 
     /// Includes what waited for `new`, and what waited for that.
-    fn drain(&mut self, mut new: Dots, feed: &mut impl Feed<S>) {
+    pub(super) fn drain(&mut self, mut new: Dots, feed: &mut impl Feed<S>) {
         if self.waiting.len() == 0 {
             return;
         }
@@ -368,22 +367,6 @@ impl<S: Replicated> State<S> {
         }
     }
 
-    /// The heads after a join with `other`, which brings something; see
-    /// [`check_heads`](State::check_heads).
-    fn joined_heads(&self, other: &State<S>) -> Result<Dots, MergeError> {
-        let (mine, theirs) = (&self.core, &other.core);
-        let new = theirs.heads.beyond(&mine.version);
-        let mut heads = theirs.heads.intersection(&mine.heads);
-        heads.union_with(&mine.heads.beyond(&theirs.version));
-        heads.union_with(&new);
-        let last = |id| mine.version.get(id).max(theirs.version.get(id));
-        let possible = |(id, runs): (ReplicaId, &Ranges)| runs.first() == Some(last(id));
-        match !new.is_empty() && heads.by_replica().all(possible) {
-            true => Ok(heads),
-            false => Err(MergeError::Invalid(Fault::HeadsImpossible)),
-        }
-    }
-
     /// R39 a: entries that are live here and listed by `delta` are the same at the same place.
     ///
     /// Returns those that are live here and that `delta` claims without listing them.
@@ -422,147 +405,6 @@ impl<S: Replicated> State<S> {
         }
         self.core.value.check_kill(&dead)?;
         Ok((dead, heads))
-    }
-
-    /// Joins with another state; the result is the same as absorbing its whole content.
-    ///
-    /// # Errors
-    /// [`MergeError`]; the state is unchanged then.
-    ///
-    /// # Complexity
-    /// O(n + m); O(r) if the versions are equal.
-    pub fn merge(&mut self, other: &State<S>) -> Result<Applied, MergeError> {
-        self.check_merge(other)?;
-        let new = other.core.version.difference(&self.core.version);
-        if new.is_empty() {
-            return Ok(Applied::Duplicate);
-        }
-        // The state is a function of the version: where all is included, theirs is the join, but for
-        // fields that are not replicated.
-        let forward = !S::HAS_LOCAL
-            && other.core.version.includes(&self.core.version)
-            && other.core.ledger.includes(&self.core.ledger);
-        match forward {
-            true => self.core = Arc::clone(&other.core),
-            false => {
-                let heads = self.joined_heads(other)?;
-                self.join(other, heads, &new);
-            }
-        }
-        self.drain(new, &mut Nobody);
-        Ok(Applied::New)
-    }
-
-    /// Like [`merge`](State::merge), and returns what changed in the view.
-    ///
-    /// # Errors
-    /// As [`merge`](State::merge).
-    ///
-    /// # Complexity
-    /// That of [`check_merge`](State::check_merge) and of absorbing what `other` answers.
-    pub fn merge_with_changes(
-        &mut self,
-        other: &State<S>,
-    ) -> Result<(Applied, Vec<S::Change>), MergeError>
-    where
-        S: Watched,
-    {
-        self.check_merge(other)?;
-        self.absorb_with_changes(&other.delta_since(self.version()))
-    }
-
-    fn join(&mut self, other: &State<S>, heads: Dots, new: &Dots) {
-        let core = self.core_mut();
-        core.value
-            .join(&core.version, &other.core.value, &other.core.version);
-
-        core.heads = heads;
-        core.version.join(&other.core.version);
-        for id in new.replicas() {
-            if let Some(seal) = other.core.seals.get(id) {
-                core.note_seal(id, *seal);
-            }
-        }
-        // Which entries are dead is known now, but not who killed them (H8): only what the other
-        // side knows exactly is taken over.
-        let records = other.core.ledger.records.restrict(new);
-        core.ledger.learn(&records, core.value.entries());
-    }
-
-    /// Checks that [`merge`](State::merge) would take `other`.
-    ///
-    /// # Errors
-    /// As [`merge`](State::merge).
-    ///
-    /// # Complexity
-    /// As [`merge`](State::merge).
-    pub fn check_merge(&self, other: &State<S>) -> Result<(), MergeError> {
-        if Arc::ptr_eq(&self.core, &other.core) {
-            return Ok(());
-        }
-        let all_known = self.check_common_seals(other)?;
-        let nothing_new = self.core.version.includes(&other.core.version);
-        // What is known to be the same history brings nothing, whatever is in it.
-        if nothing_new && all_known || self.core.version == other.core.version {
-            return Ok(());
-        }
-        if !nothing_new {
-            self.joined_heads(other)?;
-        }
-        self.check_states(other)
-    }
-
-    /// R39 c and d: where both know a seal of a replica, it is the same.
-    ///
-    /// Returns whether both know the seals of all that both include.
-    fn check_common_seals(&self, other: &State<S>) -> Result<bool, MergeError> {
-        let mut all_known = true;
-        let mut mine = (self.core.version.cursor(), self.core.seals.cursor());
-        let mut offered = other.core.seals.cursor();
-        for (id, theirs) in other.core.version.iter() {
-            let (seen, held, offered) = (mine.0.get(id), mine.1.get(id), offered.get(id));
-            let Some(seen) = seen.copied() else {
-                continue;
-            };
-            let both = match seen.cmp(&theirs) {
-                Ordering::Equal => (held.copied(), offered.copied()),
-                Ordering::Less => (held.copied(), other.seal_at(id, seen)),
-                Ordering::Greater => (self.seal_at(id, theirs), offered.copied()),
-            };
-            match both {
-                (Some(a), Some(b)) if a != b => {
-                    return Err(MergeError::IdentityReused { replica: id });
-                }
-                (Some(_), Some(_)) => {}
-                _ => all_known = false,
-            }
-        }
-        Ok(all_known)
-    }
-
-    /// Entries live on both sides must be the same at the same place.
-    fn check_states(&self, other: &State<S>) -> Result<(), MergeError> {
-        let matching = self.core.value.check_join(
-            &self.core.version,
-            &other.core.value,
-            &other.core.version,
-        )?;
-        let (mine, theirs) = (&self.core, &other.core);
-        let common = mine.value.common(&theirs.value, &theirs.version);
-        if S::is_one_place() || common == Some(matching) {
-            return Ok(());
-        }
-        let both = Dots::from(&self.core.version.meet(&other.core.version));
-        let (mut mine, mut theirs) = (Names::new(), Names::new());
-        self.core.value.names(&both, &mut mine);
-        other.core.value.names(&both, &mut theirs);
-        let common = mine.intersection(&theirs);
-        if matching != common.len() {
-            return Err(reused(&common));
-        }
-        self.core.value.check_kill(&mine.difference(&theirs))?;
-        // What is theirs alone is dead here, which a sequence does not know either.
-        other.core.value.check_kill(&theirs.difference(&mine))
     }
 
     /// What a peer with `version` lacks: empty if it lacks nothing.
@@ -674,7 +516,7 @@ fn exact_kills(records: &Records, claims: &Dots) -> Option<Kills> {
     light.then(|| Kills::exactly(all.without(claims)))
 }
 
-fn reused(common: &Names) -> MergeError {
+pub(super) fn reused(common: &Names) -> MergeError {
     match common.replicas().next() {
         Some(replica) => MergeError::IdentityReused { replica },
         None => MergeError::Invalid(Fault::NameTwice),
@@ -694,7 +536,7 @@ impl<S: Replicated> Core<S> {
     }
 
     /// The last update of `id` that is included leads to `seal`.
-    fn note_seal(&mut self, id: ReplicaId, seal: u64) {
+    pub(super) fn note_seal(&mut self, id: ReplicaId, seal: u64) {
         self.seals.insert(id, seal);
         self.ledger
             .note_seal(Dot::new(id, self.version.get(id)), seal);
