@@ -23,7 +23,10 @@ pub trait FencedResource {
     where
         Self: 'a;
 
-    /// Raises the floor to `token`: from here on nothing with a lower token gets in.
+    /// Raises the floor to `token`: from here on nothing with a lower token is written.
+    ///
+    /// Whether a holder with a lower one may still read is up to the resource; what it has read is of no
+    /// use to it.
     ///
     /// # Errors
     /// [`FencedError::Fence`] if a later holder was here; the floor stays.

@@ -15,7 +15,7 @@ use crate::kernel::{
 /// | space | O(concurrent changes) |
 /// | not guaranteed | that it is on after an enable: a disable it has not seen wins |
 ///
-/// Edits, on the [`EditView`]: `enable`, `disable`.
+/// Edits, on the [`EditView`]: `enable`, `disable`, `set`.
 ///
 /// Source: the remove-wins set of one element; Almeida et al. 2018, section 7.
 ///
@@ -67,6 +67,17 @@ impl EditView<'_, DwFlag> {
     fn change(&mut self, on: bool) -> Result<(), EditError> {
         self.state.0.kill_if(self.update, |_, _| true);
         self.state.0.add(on, self.update).map(drop)
+    }
+
+    /// [`enable`](EditView::enable) or [`disable`](EditView::disable).
+    ///
+    /// # Errors
+    /// Theirs.
+    pub fn set(&mut self, on: bool) -> Result<(), EditError> {
+        match on {
+            true => self.enable(),
+            false => self.disable(),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::kernel::{
 /// | space | O(concurrent enables) |
 /// | not guaranteed | that it is off after a disable: an enable it has not seen stays |
 ///
-/// Edits, on the [`EditView`]: `enable`, `disable`.
+/// Edits, on the [`EditView`]: `enable`, `disable`, `set`.
 ///
 /// Source: Almeida et al. 2018, "Delta state replicated data types", figure 14 (`EWFlag`).
 ///
@@ -56,6 +56,17 @@ impl EditView<'_, EwFlag> {
     /// None today; the result keeps the verbs alike.
     pub fn disable(&mut self) -> Result<(), EditError> {
         self.state.0.reset(self.update)
+    }
+
+    /// [`enable`](EditView::enable) or [`disable`](EditView::disable).
+    ///
+    /// # Errors
+    /// Theirs.
+    pub fn set(&mut self, on: bool) -> Result<(), EditError> {
+        match on {
+            true => self.enable(),
+            false => self.disable(),
+        }
     }
 }
 

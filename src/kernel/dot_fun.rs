@@ -315,7 +315,7 @@ impl<V: Payload> Part for DotFunPart<V> {
     fn union(&mut self, other: DotFunPart<V>) -> Result<(), MergeError> {
         let mine = mem::take(&mut self.0);
         self.0 = union(mine, other.0, |entry, held, value| {
-            same(*entry, held, &value)
+            value.map_or(Ok(()), |value| same(*entry, held, &value))
         })?;
         Ok(())
     }

@@ -507,8 +507,17 @@ impl<K: Key, P: Part> Part for DotMapPart<K, P> {
     }
 
     fn union(&mut self, other: DotMapPart<K, P>) -> Result<(), MergeError> {
+        // What only one side has is united with nothing, so that equal content has one form: the runs of
+        // a sequence may be cut in several ways.
+        let alone = |part: &mut WithRestPart<P>| {
+            let whole = mem::take(part);
+            part.union(whole)
+        };
         let mine = mem::take(&mut self.0);
-        self.0 = union(mine, other.0, |_, part, theirs| part.union(theirs))?;
+        self.0 = union(mine, other.0, |_, part, theirs| match theirs {
+            Some(theirs) => part.union(theirs),
+            None => alone(part),
+        })?;
         Ok(())
     }
 

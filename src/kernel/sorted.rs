@@ -2,11 +2,12 @@
 
 use core::cmp::Ordering;
 
-/// The union of two ascending lists, with `join` where both have a key. O(n + m).
+/// The union of two ascending lists; `join` is called with what one of them has for a key, and with what
+/// the other one has for it. O(n + m).
 pub(super) fn union<K: Ord, V, L, E>(
     mine: L,
     theirs: L,
-    mut join: impl FnMut(&K, &mut V, V) -> Result<(), E>,
+    mut join: impl FnMut(&K, &mut V, Option<V>) -> Result<(), E>,
 ) -> Result<L, E>
 where
     L: IntoIterator<Item = (K, V)> + Extend<(K, V)> + Default,
@@ -21,13 +22,13 @@ where
         };
         let held = if order.is_le() { mine.next() } else { None };
         let offered = if order.is_ge() { theirs.next() } else { None };
-        match (held, offered) {
-            (Some((key, mut value)), Some((_, other))) => {
-                join(&key, &mut value, other)?;
-                all.extend([(key, value)]);
-            }
-            (None, None) => return Ok(all),
-            (one, other) => all.extend(one.or(other)),
-        }
+        let (Some((key, mut value)), other) = (match held {
+            Some(held) => (Some(held), offered),
+            None => (offered, None),
+        }) else {
+            return Ok(all);
+        };
+        join(&key, &mut value, other.map(|(_, other)| other))?;
+        all.extend([(key, value)]);
     }
 }

@@ -77,8 +77,13 @@ impl<S: Removable + Watched> WatchedElement for S {
     }
 }
 
+/// For `plain_element!`, which cannot name `Vec` in every crate.
+#[doc(hidden)]
+pub type Changes<C> = Vec<C>;
+
 /// The change from what a plain element showed to what it shows; `None` if that is the same.
-pub(super) fn replaced<T: PartialEq>(old: Option<T>, new: Option<T>) -> Vec<Replaced<T>> {
+#[doc(hidden)]
+pub fn replaced<T: PartialEq>(old: Option<T>, new: Option<T>) -> Vec<Replaced<T>> {
     let both = old.zip(new).filter(|(old, new)| old != new);
     let change = both.map(|(old, new)| Replaced { old, new });
     change.into_iter().collect()

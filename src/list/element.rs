@@ -4,10 +4,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::change::{WatchedElement, replaced};
-use crate::clock::{Names, ReplicaId};
-use crate::kernel::{Removable, Replaced, Replicated};
-use crate::register::MvRegister;
+use crate::clock::ReplicaId;
+use crate::kernel::{Removable, Replicated};
 
 /// What a [`List`](crate::List) may hold: plain values, each written as a whole, and replicated
 /// values, each with edits of its own.
@@ -17,11 +15,11 @@ use crate::register::MvRegister;
 /// arrays of bytes have it.
 ///
 /// # Examples
-/// A plain value of your own is kept in a register, which the list reads and writes:
+/// A plain value of your own is kept in a register, which the list reads and writes; with
+/// [`plain_element!`](crate::plain_element) it is like the plain values of this crate:
 /// ```
 /// use commute::codec::Payload;
-/// use commute::list::Element;
-/// use commute::{List, MvRegister, Replica, ReplicaId};
+/// use commute::{List, Replica, ReplicaId};
 ///
 /// #[derive(Clone, PartialEq, Debug)]
 /// struct Color(u32);
@@ -35,25 +33,18 @@ use crate::register::MvRegister;
 ///     }
 /// }
 ///
-/// impl Element for Color {
-///     type Shape = MvRegister<Color>;
-///     type View = Color;
-///     fn of(register: &MvRegister<Color>) -> Option<&Color> {
-///         register.winner()
-///     }
-///     fn view(register: &MvRegister<Color>) -> Option<Color> {
-///         register.winner().cloned()
-///     }
-/// }
+/// commute::plain_element! { Color }
 ///
 /// let mut a = Replica::<List<Color>>::new(ReplicaId::from(1));
+/// let mut b = a.fork_as(ReplicaId::from(2));
 /// a.edit(|list| list.push(Color(0xff0000)))?;
-/// assert_eq!(a.get(0), Some(&Color(0xff0000)));
+/// let (_, changes) = b.merge_with_changes(&a)?;
+/// assert_eq!((b.get(0), changes.len()), (Some(&Color(0xff0000)), 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of a list",
-    note = "use a plain value, a replicated type that is `Removable`, or implement `Element`"
+    note = "use a plain value, a replicated type that is `Removable`, or `commute::plain_element!`"
 )]
 pub trait Element: Sized + 'static {
     /// What the list keeps for it.
@@ -82,48 +73,64 @@ impl<S: Removable> Element for S {
     }
 }
 
-macro_rules! plain {
-    ($([$($generics:tt)*] $type:ty,)*) => {$(
-        impl<$($generics)*> Element for $type {
-            type Shape = MvRegister<$type>;
+/// Makes plain values of your own elements of lists: each is written as a whole, like a number.
+///
+/// The type has to be a [`Payload`](crate::codec::Payload). This implements
+/// [`Element`](crate::list::Element) and [`WatchedElement`](crate::list::WatchedElement), so that
+/// [`List`](crate::List)s of it are [`Watched`](crate::kernel::Watched). For an example see
+/// [`Element`](crate::list::Element).
+#[macro_export]
+macro_rules! plain_element {
+    (@ [$($generics:tt)*] $type:ty) => {
+        impl<$($generics)*> $crate::list::Element for $type {
+            type Shape = $crate::MvRegister<$type>;
             type View = $type;
 
-            fn of(register: &MvRegister<$type>) -> Option<&$type> {
+            fn of(register: &$crate::MvRegister<$type>) -> ::core::option::Option<&$type> {
                 register.winner()
             }
 
-            fn view(register: &MvRegister<$type>) -> Option<$type> {
+            fn view(register: &$crate::MvRegister<$type>) -> ::core::option::Option<$type> {
                 register.winner().cloned()
             }
         }
 
-        impl<$($generics)*> WatchedElement for $type {
-            type Change = Replaced<$type>;
-            type Before = Option<$type>;
+        impl<$($generics)*> $crate::list::WatchedElement for $type {
+            type Change = $crate::kernel::Replaced<$type>;
+            type Before = ::core::option::Option<$type>;
 
             fn remember(
-                register: &MvRegister<$type>,
-                _: &<MvRegister<$type> as Replicated>::Part,
-                _: &Names,
-                before: &mut Option<$type>,
+                register: &$crate::MvRegister<$type>,
+                _: &<$crate::MvRegister<$type> as $crate::Replicated>::Part,
+                _: &$crate::Names,
+                before: &mut ::core::option::Option<$type>,
             ) {
                 if before.is_none() {
-                    *before = <$type as Element>::view(register);
+                    *before = register.winner().cloned();
                 }
             }
 
             fn changes(
-                register: &MvRegister<$type>,
-                before: Option<$type>,
-            ) -> Vec<Replaced<$type>> {
-                replaced(before, <$type as Element>::view(register))
+                register: &$crate::MvRegister<$type>,
+                before: ::core::option::Option<$type>,
+            ) -> $crate::list::Changes<$crate::kernel::Replaced<$type>> {
+                $crate::list::replaced(before, register.winner().cloned())
             }
 
-            fn follow(view: &mut $type, change: Replaced<$type>) {
+            fn follow(view: &mut $type, change: $crate::kernel::Replaced<$type>) {
                 *view = change.new;
             }
         }
-    )*};
+    };
+    ($type:ty) => {
+        $crate::plain_element! { @ [] $type }
+    };
+}
+
+macro_rules! plain {
+    ($([$($generics:tt)*] $type:ty,)*) => {
+        $(plain_element! { @ [$($generics)*] $type })*
+    };
 }
 
 plain! {

@@ -89,6 +89,24 @@ impl<T: Element> List<T> {
         T::of(self.shape(self.order.id_at(index)?))
     }
 
+    /// The first element. O(log n).
+    pub fn first(&self) -> Option<&T> {
+        self.get(0)
+    }
+
+    /// The last element. O(log n).
+    pub fn last(&self) -> Option<&T> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    /// Whether one of the elements is `value`. O(n log n).
+    pub fn contains(&self, value: &T) -> bool
+    where
+        T: PartialEq,
+    {
+        self.iter().any(|held| held == value)
+    }
+
     /// The elements in order. O(log n) each.
     pub fn iter(&self) -> ListIter<'_, T> {
         let left = 0..self.len();

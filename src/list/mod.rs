@@ -7,6 +7,8 @@ mod list;
 #[cfg(test)]
 mod tests;
 
+#[doc(hidden)]
+pub use change::{Changes, replaced};
 pub use change::{ListBefore, ListChange, WatchedElement};
 pub use element::Element;
 pub use list::{List, ListIter, ListPart};

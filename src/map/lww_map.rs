@@ -75,6 +75,27 @@ impl<K: Key, V: Payload> LwwMap<K, V> {
         others.map(|(_, held)| &held.value)
     }
 
+    /// The stamp of the write under `key` that wins. O(log n).
+    ///
+    /// [`Stamp::millis_ahead_of`] the own clock tells whether it was written by a fast clock.
+    pub fn stamp<Q>(&self, key: &Q) -> Option<Stamp>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        let (_, held) = newest(self.0.get(key)?)?;
+        Some(held.stamp)
+    }
+
+    /// Whether a value of `key` lost to a concurrent write and nobody has replaced it yet. O(log n).
+    pub fn is_conflict<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.0.get(key).is_some_and(|writes| writes.len() > 1)
+    }
+
     /// The number of keys. O(1).
     pub fn len(&self) -> usize {
         self.0.len()

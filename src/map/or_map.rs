@@ -19,12 +19,16 @@ use crate::kernel::{
 /// |---|---|
 /// | conflict | A removes `k` while B updates its value: `k` stays with B's update alone (update wins) |
 /// | delivery | any order, duplicates allowed; an early delta waits for its past |
+/// | conflict | A removes `k` while B updates within an element of a list in its value: the element is deleted; B's update is in `hidden` |
 /// | space | O(live entries of all values + replicas); no tombstones but those of the values |
 /// | not guaranteed | that a value is there whole or not at all: a removal resets what it has seen |
 ///
 /// **Reset rule.** `remove(k)` resets the value under `k` as far as this replica has seen it; what is
 /// added concurrently stays. So a counter that others go on to increment restarts from their
 /// increments, a nested map keeps the keys set concurrently, a text keeps what was typed concurrently.
+/// Of lists and texts the elements seen are deleted, and there a deletion wins: what is written within
+/// such an element concurrently does not show, nor does the key if that is all there is. It can be
+/// read: [`hidden`](OrMap::hidden), then [`List::hidden`](crate::List::hidden).
 /// A key is there as long as its value shows something: a set has an element, a register a value, a
 /// counter was counted on. A key whose value was emptied from within is gone.
 ///
@@ -83,6 +87,31 @@ impl<K: Key, V: Removable> OrMap<K, V> {
     pub fn iter(&self) -> Iter<'_, K, V, (&K, &V)> {
         self.0
             .select(|key, value| value.visible().then_some((key, value)))
+    }
+
+    /// The keys that are not there though something of their values is stored, in ascending order.
+    ///
+    /// That are the tombstones of lists and texts, and what was written within elements of lists while
+    /// somebody removed the key.
+    ///
+    /// # Examples
+    /// ```
+    /// use commute::{List, OrMap, Replica, ReplicaId, Text, text::Chars};
+    /// let mut a = Replica::<OrMap<String, List<Text>>>::new(ReplicaId::from(1));
+    /// a.edit(|map| map.entry("todo".into()).push_empty()?.insert(Chars(0), "tea"))?;
+    /// let mut b = a.fork_as(ReplicaId::from(2));
+    /// a.edit(|map| map.remove("todo"))?;
+    /// b.edit(|map| map.entry("todo".into()).edit(0)?.insert(Chars(3), "pot"))?;   // concurrent
+    /// a.merge(&b)?;
+    /// assert!(!a.contains_key("todo"));
+    /// let (_, list) = a.hidden().next().ok_or("nothing")?;
+    /// let (_, text) = list.hidden().next().ok_or("nothing")?;
+    /// assert_eq!(text, "pot");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn hidden(&self) -> Iter<'_, K, V, (&K, &V)> {
+        self.0
+            .select(|key, value| (!value.visible()).then_some((key, value)))
     }
 
     /// The keys in ascending order.

@@ -33,8 +33,8 @@ use crate::set::RwSet;
 /// updates of `k` those show that neither a removal nor an insertion of `k` had seen, while `k` is
 /// there. An update that is concurrent to a removal *and* to the insertion after it shows with that.
 ///
-/// A removal is a record in the state, also of a key that is not there. These records go away when
-/// they are collected, once everyone has seen them; until then they stay.
+/// A removal is a record in the state, also of a key that is not there. The record stays until an
+/// insertion that has seen it replaces it.
 ///
 /// Unlike in an [`OrMap`](crate::OrMap) a key is there whatever its value shows.
 ///
@@ -115,6 +115,13 @@ impl<K: Key, V: Removable> RwMap<K, V> {
     /// order of keys.
     pub fn conflicts(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         let hidden = |(key, value): &(&K, &V)| value.visible() && !self.keys.contains(*key);
+        self.values.iter().filter(hidden)
+    }
+
+    /// The keys that are gone of whose values something is stored that does not show, in ascending
+    /// order; see [`OrMap::hidden`](crate::OrMap::hidden).
+    pub fn hidden(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+        let hidden = |(key, value): &(&K, &V)| !value.visible() && !self.keys.contains(*key);
         self.values.iter().filter(hidden)
     }
 }

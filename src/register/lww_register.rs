@@ -31,7 +31,7 @@ use crate::kernel::{
 /// use commute::{LwwRegister, Replica, ReplicaId, Stamp};
 /// let mut a = Replica::<LwwRegister<String>>::new(ReplicaId::from(1));
 /// let mut b = Replica::<LwwRegister<String>>::new(ReplicaId::from(2));
-/// // In programs `Stamp::from(env.wall_time())`.
+/// // In programs `Stamp::from(env.wall())` of an `env::Env`, such as `env::SystemEnv`.
 /// a.edit(|name| name.set("Ann".into(), Stamp::from_millis(5_000)))?;   // one hour fast, say
 /// b.merge(&a)?;
 /// b.edit(|name| name.set("Bea".into(), Stamp::from_millis(1_000)))?;   // later: has seen it

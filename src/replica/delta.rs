@@ -16,7 +16,7 @@ use crate::kernel::{Fault, Kills, MergeError, Part, Replicated, WithRestPart};
 /// # Complexity
 /// A delta is as large as what it brings. An answer is larger where the sender no longer knows who
 /// removed what: then it names, as ranges, what is live of what the receiver knows.
-#[must_use = "a delta that is not sent must be repaired with `delta_since`; use `edit` if that is meant"]
+#[must_use = "a delta is there to be sent; `edit` makes none, and `delta_since` answers what a peer lacks"]
 pub struct Delta<S: Replicated> {
     /// Made by one update: `seals` and `ledger` follow from the rest.
     pub(crate) original: bool,

@@ -1,6 +1,7 @@
 //! A set in which additions win.
 
 use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 use core::borrow::Borrow;
 
 use super::readers::set_readers;
@@ -22,7 +23,7 @@ use crate::set::change::watched_set;
 ///
 /// Elements are [`Key`]s: numbers, texts, tuples of these, or a type of your own that delegates.
 ///
-/// Edits, on the [`EditView`]: `insert`, `remove`, `clear`, `extend`.
+/// Edits, on the [`EditView`]: `insert`, `remove`, `retain`, `clear`, `extend`.
 ///
 /// Source: Bieniusa et al. 2012, "An optimized conflict-free replicated set", arXiv:1210.3368.
 ///
@@ -86,6 +87,20 @@ impl<T: Key> EditView<'_, OrSet<T>> {
         Q: Ord + ?Sized,
     {
         self.state.0.remove(value, self.update)
+    }
+
+    /// Removes the elements seen here for which `keep` does not hold.
+    ///
+    /// # Errors
+    /// As [`remove`](EditView::remove).
+    ///
+    /// # Complexity
+    /// O(n + d log n), d = elements removed.
+    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) -> Result<(), EditError> {
+        let doomed = self.state.iter().filter(|value| !keep(value));
+        let doomed: Vec<T> = doomed.cloned().collect();
+        let mut doomed = doomed.iter();
+        doomed.try_for_each(|value| self.remove(value).map(drop))
     }
 
     /// Removes every element seen here.

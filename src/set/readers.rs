@@ -14,6 +14,16 @@ macro_rules! set_readers {
                 self.0.get(value).is_some_and($shown)
             }
 
+            /// The least element.
+            pub fn first(&self) -> Option<&T> {
+                self.iter().next()
+            }
+
+            /// The greatest element.
+            pub fn last(&self) -> Option<&T> {
+                self.iter().next_back()
+            }
+
             /// The elements in ascending order.
             pub fn iter(&self) -> $crate::kernel::Iter<'_, T, $shape, &T> {
                 self.0.select(|value, held| ($shown)(held).then_some(value))
@@ -42,6 +52,15 @@ macro_rules! set_readers {
                 self.iter()
             }
         }
+
+        /// Of the same elements.
+        impl<T: Key> PartialEq for $set<T> {
+            fn eq(&self, other: &$set<T>) -> bool {
+                self.iter().eq(other)
+            }
+        }
+
+        impl<T: Key> Eq for $set<T> {}
 
         impl<T: Key> PartialEq<alloc::collections::BTreeSet<T>> for $set<T> {
             fn eq(&self, other: &alloc::collections::BTreeSet<T>) -> bool {

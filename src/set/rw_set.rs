@@ -2,6 +2,7 @@
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 use core::borrow::Borrow;
 
 use super::readers::set_readers;
@@ -23,10 +24,10 @@ use crate::set::change::watched_set;
 /// | space | O(live elements + elements removed and not added again + replicas) |
 /// | not guaranteed | that an addition shows: a removal it has not seen takes it back |
 ///
-/// A removal is a record in the state, also of an element that is not there. These records go away
-/// when they are collected, once everyone has seen them; until then they stay.
+/// A removal is a record in the state, also of an element that is not there. The record stays until an
+/// addition that has seen it replaces it.
 ///
-/// Edits, on the [`EditView`]: `insert`, `remove`, `extend`.
+/// Edits, on the [`EditView`]: `insert`, `remove`, `extend`, `clear`.
 ///
 /// Source: Almeida et al. 2018, section 7 (`RWSet`), with marks as payloads.
 ///
@@ -107,6 +108,19 @@ impl<T: Key> EditView<'_, RwSet<T>> {
         Q: Ord + ToOwned<Owned = T> + ?Sized,
     {
         self.mark(value.to_owned(), false)
+    }
+
+    /// Removes every element seen here, and wherever it is being added concurrently.
+    ///
+    /// # Errors
+    /// As [`insert`](EditView::insert).
+    ///
+    /// # Complexity
+    /// O(n log n); a record for each element stays.
+    pub fn clear(&mut self) -> Result<(), EditError> {
+        let all: Vec<T> = self.state.iter().cloned().collect();
+        all.into_iter()
+            .try_for_each(|value| self.mark(value, false).map(drop))
     }
 
     fn mark(&mut self, value: T, added: bool) -> Result<bool, EditError> {

@@ -20,8 +20,8 @@ use crate::replica::{self, Delta, Replica, State};
 
 /// How the kit exercises a replicated type.
 ///
-/// Counters, [`OrSet`](crate::OrSet) and [`Text`](crate::Text) have it; a struct forwards to its
-/// fields.
+/// The types of this crate have it: maps with any values that have it ([`RwMap`](crate::RwMap) with
+/// counters), [`List`](crate::List) of `u64`. A struct forwards to its fields.
 ///
 /// # Examples
 #[cfg_attr(feature = "derive", doc = "```")]

@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use super::fragment::{decode_deletes, decode_names, encode_deletes, encode_names, name_all};
 use super::sequence::{ElementRun, InsertRun, Part, PartError, Sequence};
-use super::units::{Chars, Locate, Position};
+use super::units::{Chars, Locate, Position, Utf8};
 use crate::clock::{Dots, EntryId, Names, Version};
 use crate::codec::{DecodeError, DecodeErrorKind as Kind, Decoder, Encoder};
 use crate::kernel::{
@@ -28,7 +28,7 @@ use crate::kernel::{
 /// [`Utf16`](super::Utf16) (code units, as editors and JavaScript count). One that is out of range
 /// or inside a character is an error; nothing is rounded.
 ///
-/// Edits, on the [`EditView`]: `insert`, `delete`, `replace`.
+/// Edits, on the [`EditView`]: `insert`, `push_str`, `delete`, `replace`, `clear`.
 ///
 /// Source: Roh et al. 2011, "Replicated abstract data types" (RGA), doi:10.1016/j.jpdc.2010.12.006.
 ///
@@ -238,6 +238,28 @@ impl EditView<'_, Text> {
         self.state.insert_at(at, text, self.update)
     }
 
+    /// Adds `text` at the end.
+    ///
+    /// # Errors
+    /// [`EditError::TooManyEntries`].
+    ///
+    /// # Complexity
+    /// As an insertion.
+    pub fn push_str(&mut self, text: &str) -> Result<(), EditError> {
+        self.insert(self.state.len::<Chars>(), text)
+    }
+
+    /// Deletes all that is visible here; what is typed concurrently stays.
+    ///
+    /// # Errors
+    /// None today; the result keeps the verbs alike.
+    ///
+    /// # Complexity
+    /// O(log n) a run, and the length.
+    pub fn clear(&mut self) -> Result<(), EditError> {
+        self.delete(Chars(0)..self.state.len::<Chars>())
+    }
+
     /// Deletes what is visible within `range`; characters typed into it concurrently stay.
     ///
     /// An empty range has no effect.
@@ -301,6 +323,15 @@ impl fmt::Debug for Text {
         write!(f, "{:?}", self.to_string())
     }
 }
+
+/// Of the same characters.
+impl PartialEq for Text {
+    fn eq(&self, other: &Text) -> bool {
+        self.len::<Utf8>() == other.len::<Utf8>() && self.chars().eq(other.chars())
+    }
+}
+
+impl Eq for Text {}
 
 impl PartialEq<str> for Text {
     fn eq(&self, other: &str) -> bool {

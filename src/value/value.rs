@@ -56,6 +56,7 @@ impl Kind {
 /// | conflict | A and B write scalars: that of the greater replica id shows, the other one is in `conflicts` |
 /// | conflict | A writes one kind, B another: both are kept; the greater [`Kind`] shows, the other is in `conflicts` |
 /// | conflict | A removes a key or writes over a value while B changes it within: B's change stays |
+/// | conflict | The same, and B's change is within an element of a list: the element is deleted; B's change is in `hidden` |
 /// | delivery | any order, duplicates allowed; an early delta waits for its past |
 /// | space | 192 bytes a value, in which the only scalar stands, + the live entries of its parts; texts and lists keep what was deleted |
 /// | not guaranteed | that a value is there whole or not at all: writing over it resets what is seen |
@@ -153,6 +154,18 @@ impl Value {
         let scalars = self.scalars().count().saturating_sub(shown);
         all.extend(self.scalars().take(scalars).cloned().map(Plain::Scalar));
         all
+    }
+
+    /// What was written within elements of its list, whether a list shows or not, that were deleted
+    /// concurrently; see [`List::hidden`].
+    ///
+    /// Of a key that is gone for that see [`OrMap::hidden`].
+    pub fn hidden(&self) -> Vec<Plain> {
+        let lists = self.list.get().into_iter();
+        lists
+            .flat_map(List::hidden)
+            .map(|(_, value)| value.view())
+            .collect()
     }
 
     /// Whether several scalars or kinds are there, written concurrently.

@@ -4,9 +4,10 @@
 use crate::pairs::{pair, replica};
 use commute::kernel::{IndexError, IndexFault, Unit};
 use commute::text::Chars;
+use commute::value::Plain;
 use commute::{
     EditError, Limits, List, MvRegister, OrMap, OrSet, PnCounter, Replica, ReplicaId, Replicated,
-    State, Text,
+    RwMap, State, Text, Value,
 };
 
 /// Both get all of both, by states and by answers; they show the same then.
@@ -288,4 +289,52 @@ mod derived {
         assert!(a.owners.is_empty() && a.owners.conflicts().count() == 1);
         assert_eq!(a.extra, Plain::Map(BTreeMap::new()));
     }
+}
+
+/// What was written within an element while the key above it was removed: the key is gone, and all
+/// types under which a list stands tell what it was.
+#[test]
+fn what_was_written_within_a_list_can_be_read_though_its_key_was_removed() {
+    fn apart<S: Replicated>(
+        [make, remove, write]: [fn(&mut S::Edit<'_>) -> Result<(), EditError>; 3],
+    ) -> Replica<S> {
+        let mut a = Replica::<S>::new(ReplicaId::from(1));
+        a.edit(make).unwrap();
+        let mut b = a.fork_as(ReplicaId::from(2));
+        a.edit(remove).unwrap();
+        b.edit(write).unwrap();
+        a.merge(&b).unwrap();
+        a
+    }
+    let map = apart::<OrMap<u8, List<Text>>>([
+        |map| map.entry(1).push_empty()?.push_str("tea"),
+        |map| map.remove(&1).map(drop),
+        |map| map.entry(1).edit(0)?.push_str("pot"),
+    ]);
+    assert!(map.is_empty() && map.get(&1).is_none());
+    let mut hidden = map.hidden().flat_map(|(_, list)| list.hidden());
+    assert_eq!(hidden.next().map(|it| it.1.to_string()), Some("pot".into()));
+
+    let map = apart::<RwMap<u8, List<Text>>>([
+        |map| map.entry(1)?.push_empty()?.push_str("tea"),
+        |map| map.remove(&1).map(drop),
+        |map| map.entry(1)?.edit(0)?.push_str("pot"),
+    ]);
+    assert!(map.is_empty() && map.conflicts().next().is_none());
+    let mut hidden = map.hidden().flat_map(|(_, list)| list.hidden());
+    assert_eq!(hidden.next().map(|it| it.1.to_string()), Some("pot".into()));
+
+    let value = apart::<Value>([
+        |value| {
+            value.list()?.push("tea")?;
+            value.list()?.edit(0)?.text()?.push_str("x")
+        },
+        |value| value.set("none"),
+        |value| value.list()?.edit(0)?.set("pot"),
+    ]);
+    assert_eq!(
+        (value.view(), value.conflicts()),
+        (Plain::from("none"), vec![])
+    );
+    assert_eq!(value.hidden(), [Plain::from("pot")]);
 }

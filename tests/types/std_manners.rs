@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use commute::kernel::{EditView, Removable};
+use commute::kernel::{EditView, Place, Removable};
 use commute::text::Chars;
 use commute::{
     BoundedCounter, Delta, DwFlag, EditError, EwFlag, GCounter, GSet, List, LwwMap, LwwRegister,
@@ -39,6 +39,10 @@ macro_rules! sets {
             assert_ne!(*set, BTreeSet::from(["a".to_string()]));
             assert!(set.contains("b") && !set.contains("c"));
             assert_eq!((set.len(), set.is_empty()), (2, false));
+            assert_eq!([set.first(), set.last()], [Some(&"a".into()), Some(&"b".into())]);
+            let same = replica.fork_as(ReplicaId::from(2));
+            let other = after::<$set<String>>(|set| set.extend(["a".into()]));
+            assert!(*set == **same.state() && *set != **other.state());
             let mut shown = Vec::new();
             for word in set {
                 shown.push(word.as_str());
@@ -61,6 +65,60 @@ sets! {
     an_add_wins_set_reads_like_a_set: OrSet,
     a_remove_wins_set_reads_like_a_set: RwSet,
     a_two_phase_set_reads_like_a_set: TwoPhaseSet,
+}
+
+#[test]
+fn sets_are_emptied_as_those_of_the_standard_library() {
+    let numbers = || (1..=4).map(u8::from);
+    let mut kept = after::<OrSet<u8>>(|set| set.extend(numbers()));
+    kept.edit(|set| set.retain(|number| number % 2 == 0))
+        .unwrap();
+    assert_eq!(**kept, BTreeSet::from([2, 4]));
+    kept.edit(|set| set.clear()).unwrap();
+    assert!(kept.is_empty() && kept.first().is_none());
+    let mut removed = after::<RwSet<u8>>(|set| set.extend(numbers()));
+    let mut adding = removed.fork_as(ReplicaId::from(2));
+    removed.edit(|set| set.clear()).unwrap();
+    assert!(removed.is_empty());
+    adding.edit(|set| set.extend([1, 9])).unwrap();
+    removed.merge(&adding).unwrap();
+    assert_eq!(**removed, BTreeSet::from([9]), "what it has not seen stays");
+}
+
+#[test]
+fn flags_are_set_as_booleans_are() {
+    let mut enabled = after::<EwFlag>(|flag| flag.set(true));
+    let mut disabled = after::<DwFlag>(|flag| flag.set(true));
+    assert!(enabled.is_enabled() && disabled.is_enabled());
+    enabled.edit(|flag| flag.set(false)).unwrap();
+    disabled.edit(|flag| flag.set(false)).unwrap();
+    assert!(!enabled.is_enabled() && !disabled.is_enabled());
+}
+
+#[test]
+fn a_map_of_plain_values_tells_when_a_value_was_written_and_whether_another_lost() {
+    let mut a = after::<LwwMap<u8, u8>>(|map| map.insert(1, 1, AT).map(drop));
+    assert_eq!((a.stamp(&1), a.stamp(&2)), (Some(AT), None));
+    assert!(!a.is_conflict(&1) && !a.is_conflict(&2));
+    let mut b = a.fork_as(ReplicaId::from(2));
+    let later = Stamp::from_millis(2);
+    a.edit(|map| map.insert(1, 2, later).map(drop)).unwrap();
+    b.edit(|map| map.insert(1, 3, later).map(drop)).unwrap();
+    a.merge(&b).unwrap();
+    assert_eq!((a.stamp(&1), a.is_conflict(&1)), (Some(later), true));
+}
+
+#[test]
+fn text_grows_and_is_emptied_as_a_string() {
+    let mut a = after::<Text>(|text| {
+        text.push_str("ab")?;
+        text.push_str("c")
+    });
+    assert_eq!(**a, "abc");
+    let same = after::<Text>(|text| text.push_str("abc"));
+    assert!(**a.state() == **same.state());
+    a.edit(|text| text.clear()).unwrap();
+    assert!(a.is_empty() && **a.state() != **same.state());
 }
 
 #[test]
@@ -174,6 +232,10 @@ fn a_list_reads_like_a_vector() {
         sum += value;
     }
     assert_eq!((sum, list.len(), list.is_empty()), (6, 3, false));
+    assert_eq!((list.first(), list.last()), (Some(&1), Some(&3)));
+    assert!(list.contains(&2) && !list.contains(&9));
+    let none = List::<u8>::empty(Place::Kept);
+    assert_eq!((none.first(), none.last()), (None, None));
     let mut both_ends = list.iter();
     assert_eq!(
         (both_ends.next(), both_ends.next_back()),

@@ -41,6 +41,23 @@ suites! {
     value: Value,
 }
 
+/// Replicated values within lists, and these under keys: all laws but those of a meaning.
+macro_rules! suites_of_laws {
+    ($($name:ident: $type:ty,)*) => { $(
+        commute::convergence_suite!(
+            $name: Replica<$type>,
+            delta, operations, encoded, versioned,
+            with = |suite| suite.schedules(40).states(400, 1)
+        );
+    )* };
+}
+
+suites_of_laws! {
+    list_of_counters: List<PnCounter>,
+    list_of_texts: List<Text>,
+    map_of_lists_of_sets: OrMap<u8, List<OrSet<u8>>>,
+}
+
 /// Names of the kit that a user has too, and both words of which one includes the other.
 mod names {
     use commute::testkit::{Seen, Verdict};

@@ -69,7 +69,8 @@ impl<T: Subject> RandomSearch<T> {
         self
     }
 
-    /// How many replicas there are, 1 to 64; some schedules have fewer.
+    /// How many replicas there are, 1 to 64. Of schedules with more than two some have fewer, some two
+    /// more.
     pub fn replicas(mut self, replicas: u32) -> Self {
         self.plan.replicas = replicas.clamp(1, 64);
         self

@@ -57,7 +57,8 @@ impl<T: Subject> Suite<T> {
         self
     }
 
-    /// How many replicas a random schedule has; 3 by default.
+    /// How many replicas a random schedule has; 3 by default. Of schedules with more than two some have
+    /// fewer, some two more.
     pub fn replicas(mut self, replicas: u32) -> Self {
         self.plan.random.replicas = replicas;
         self

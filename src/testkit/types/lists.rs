@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::kernel::{EditError, EditView};
+use crate::kernel::{EditError, EditView, Place, Removable};
 use crate::list::List;
 use crate::testkit::replica::{Exercise, Meaning};
 use crate::testkit::spec::{self, Level, ListOp};
@@ -83,6 +83,55 @@ impl Exercise for List<u64> {
             ListPlay::Set { at, new, .. } => list.set(*at, *new),
             ListPlay::Clear(_) => list.clear(),
         }
+    }
+}
+
+/// What a user does to a list of replicated values.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ElementsPlay<O> {
+    /// Inserts an element before this index and does this to it.
+    Insert(usize, O),
+    /// Does this to the element at this index.
+    Edit(usize, O),
+    /// Deletes the element at this index.
+    Delete(usize),
+    /// Deletes everything.
+    Clear,
+}
+
+/// Elements that are edited in place while others come and go.
+impl<S: Removable + Exercise> Exercise for List<S> {
+    type Op = ElementsPlay<S::Op>;
+
+    fn choose(&self, source: &mut Source<'_>) -> Option<ElementsPlay<S::Op>> {
+        let len = self.len() as u64;
+        let kind = match len {
+            0 => 0,
+            _ => source.below(8),
+        };
+        let at = source.below(len + u64::from(kind < 3)) as usize;
+        Some(match kind {
+            0..3 => ElementsPlay::Insert(at, S::empty(Place::Removable).choose(source)?),
+            3..6 => ElementsPlay::Edit(at, self.get(at)?.choose(source)?),
+            6 => ElementsPlay::Delete(at),
+            _ => ElementsPlay::Clear,
+        })
+    }
+
+    fn perform(
+        list: &mut EditView<'_, List<S>>,
+        op: &ElementsPlay<S::Op>,
+    ) -> Result<(), EditError> {
+        match op {
+            ElementsPlay::Insert(at, op) => S::perform(&mut list.insert_empty(*at)?, op),
+            ElementsPlay::Edit(at, op) => S::perform(&mut list.edit(*at)?, op),
+            ElementsPlay::Delete(at) => list.remove(*at),
+            ElementsPlay::Clear => list.clear(),
+        }
+    }
+
+    fn may_refuse(error: &EditError) -> bool {
+        S::may_refuse(error)
     }
 }
 
