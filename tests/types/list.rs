@@ -295,9 +295,8 @@ mod derived {
 /// types under which a list stands tell what it was.
 #[test]
 fn what_was_written_within_a_list_can_be_read_though_its_key_was_removed() {
-    fn apart<S: Replicated>(
-        [make, remove, write]: [fn(&mut S::Edit<'_>) -> Result<(), EditError>; 3],
-    ) -> Replica<S> {
+    type Edit<S> = fn(&mut <S as Replicated>::Edit<'_>) -> Result<(), EditError>;
+    fn apart<S: Replicated>([make, remove, write]: [Edit<S>; 3]) -> Replica<S> {
         let mut a = Replica::<S>::new(ReplicaId::from(1));
         a.edit(make).unwrap();
         let mut b = a.fork_as(ReplicaId::from(2));

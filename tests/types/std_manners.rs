@@ -69,7 +69,7 @@ sets! {
 
 #[test]
 fn sets_are_emptied_as_those_of_the_standard_library() {
-    let numbers = || (1..=4).map(u8::from);
+    let numbers = || 1..=4;
     let mut kept = after::<OrSet<u8>>(|set| set.extend(numbers()));
     kept.edit(|set| set.retain(|number| number % 2 == 0))
         .unwrap();
