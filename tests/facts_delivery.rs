@@ -7,10 +7,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use commute::env::SplitMix64;
+use commute::replica::WaitingLimits;
 use commute::text::Chars;
 use commute::{
-    Applied, Delta, Dot, Dots, LwwRegister, MergeError, MvRegister, OrMap, OrSet, Replica,
-    ReplicaId, Replicated, Stamp, Text,
+    Applied, Delta, Dot, Dots, Limits, LwwRegister, MergeError, MvRegister, OrMap, OrSet, Replica,
+    ReplicaId, Replicated, Stamp, State, Text,
 };
 
 type Groups = OrMap<u8, OrSet<u64>>;
@@ -376,4 +377,62 @@ fn row_37_ids_that_begin_alike_are_two_and_what_was_removed_stays_so() {
     a.edit(|set| set.remove(&2)).unwrap();
     assert_eq!(a.merge(&older), Ok(Applied::Duplicate));
     assert!(!a.contains(&2));
+}
+
+/// A neighbour of row 93: what a save may hold is not bounded by the limits of a new replica.
+#[test]
+fn a_save_with_more_that_waits_than_a_new_replica_keeps_is_read() {
+    let [mut a, mut b] = [1, 2].map(replica::<Set>);
+    b.set_waiting_limits(WaitingLimits::new(10_000, 1 << 30));
+    let deltas: Vec<_> = (0..4_200).map(|n| insert(&mut a, n)).collect();
+    for delta in &deltas[1..] {
+        b.absorb(delta).unwrap();
+    }
+    assert_eq!(b.waiting(), 4_199);
+    let mut again = Replica::<Set>::resume(&b.save(), &Limits::default()).unwrap();
+    assert_eq!(again.waiting(), WaitingLimits::default().deltas_max);
+    again.absorb(&a.delta_since(again.version())).unwrap();
+    assert_eq!((again.view(), again.waiting()), (a.view(), 0));
+}
+
+/// A neighbour of row 89: what waits for an update of the id that edits here now was made by another
+/// user of the id.
+#[test]
+fn what_waits_for_an_own_update_is_refused_once_that_is_made() {
+    let mut other = replica::<Set>(1);
+    let _ = insert(&mut other, 1);
+    let second = insert(&mut other, 2);
+    let mut state = State::<Set>::new();
+    assert!(matches!(state.absorb(&second), Ok(Applied::Waiting(_))));
+    let mut own = Replica::from_state(state, ReplicaId::from(1));
+    let _ = insert(&mut own, 3);
+    let _ = insert(&mut own, 4);
+    assert_eq!(own.waiting(), 0);
+    let replica = ReplicaId::from(1);
+    assert_eq!(
+        own.take_rejected(),
+        [MergeError::IdentityReused { replica }]
+    );
+    let again = Replica::<Set>::resume(&own.save(), &Limits::default()).unwrap();
+    assert_eq!(again.view(), BTreeSet::from([3, 4]));
+}
+
+/// Deltas that claim the same update differ by what else they bring; the save has one order of them.
+#[test]
+fn a_save_does_not_hang_on_the_order_in_which_waiting_deltas_came() {
+    let mut a = replica::<Set>(1);
+    let deltas: Vec<_> = (0..4).map(|n| insert(&mut a, n)).collect();
+    let mut group = deltas[1].clone();
+    group.merge(&deltas[2]).unwrap();
+    let saved = [[&group, &deltas[1]], [&deltas[1], &group]].map(|order| {
+        let mut b = replica::<Set>(2);
+        for delta in order {
+            b.absorb(delta).unwrap();
+        }
+        assert_eq!(b.waiting(), 2);
+        b.save()
+    });
+    assert_eq!(saved[0], saved[1]);
+    let again = Replica::<Set>::resume(&saved[0], &Limits::default()).unwrap();
+    assert_eq!(again.save(), saved[0]);
 }

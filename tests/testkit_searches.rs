@@ -410,6 +410,19 @@ fn a_search_that_shows_nothing_is_not_clean() {
 }
 
 #[test]
+fn a_replay_of_nothing_shows_nothing() {
+    let empty = |replicas| commute::testkit::Schedule {
+        replicas,
+        ..commute::testkit::Schedule::default()
+    };
+    for replicas in [1, 64, 0, 65, u32::MAX] {
+        let report = Random::of(state::<Right>()).replay(empty(replicas));
+        assert!(!report.is_clean(), "{replicas}: {report}");
+        assert!(report.failures().is_empty(), "{replicas}: {report}");
+    }
+}
+
+#[test]
 fn a_replay_says_that_it_is_one_and_what_it_did() {
     let schedule = "k1 n2 | 0:do 1 | 0>1".parse().unwrap_or_default();
     let report = Random::of(state::<Right>()).replay(schedule);

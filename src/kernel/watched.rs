@@ -11,7 +11,9 @@ use crate::clock::Names;
 /// [`Replica::absorb_with_changes`](crate::Replica::absorb_with_changes) and
 /// [`merge_with_changes`](crate::Replica::merge_with_changes) return the changes; programs call
 /// these. Taken in order, the changes lead from the view before to the view after:
-/// [`follow`](Watched::follow) is one step. What a merge did not change is not among them.
+/// [`follow`](Watched::follow) is one step. What a merge did not change is not among them. That is so of
+/// what honest replicas write; a forged update that takes the value of a plain element of a
+/// [`List`](crate::List), and leaves the element, is not told.
 ///
 /// # Complexity
 /// That of the merge; a counter, register or flag is looked at as a whole, of a set, map or text only

@@ -266,7 +266,7 @@ impl<S: Replicated> Delta<S> {
             seals: self.seals.iter().filter_map(span).collect(),
             part,
             kills,
-            ledger: self.ledger.restrict(&claims),
+            ledger: self.ledger.restrict(&claims).readable(),
             claims,
         }
     }

@@ -52,6 +52,14 @@ impl Records {
         Names::union_of(&kills)
     }
 
+    /// All replicas that are named, some more than once.
+    pub(crate) fn replicas(&self) -> impl Iterator<Item = ReplicaId> + '_ {
+        let killers = self.kills.iter();
+        let killed =
+            killers.flat_map(|(dot, names)| core::iter::once(dot.replica).chain(names.replicas()));
+        killed.chain(self.complete.replicas())
+    }
+
     /// These records, or none if readers would refuse them.
     pub(crate) fn readable(self) -> Records {
         match self.all() {
@@ -161,15 +169,5 @@ impl Ledger {
         self.records.complete.is_within(version)
             && self.records.kills.keys().all(|dot| version.contains(*dot))
             && self.seals().all(|(dot, _)| version.contains(dot))
-    }
-
-    pub(crate) fn replicas(&self) -> impl Iterator<Item = ReplicaId> + '_ {
-        let killers = self.records.kills.iter();
-        let killed =
-            killers.flat_map(|(dot, names)| core::iter::once(dot.replica).chain(names.replicas()));
-        let complete = self.records.complete.replicas();
-        killed
-            .chain(complete)
-            .chain(self.seals().map(|(dot, _)| dot.replica))
     }
 }

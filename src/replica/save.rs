@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::ledger::{Records, SEALS_MAX};
-use super::{Delta, Replica, State};
+use super::{Delta, Replica, State, WaitingLimits};
 use crate::clock::{Names, ReplicaId};
 use crate::codec::{
     DecodeError, DecodeErrorKind as Kind, Decoder, FrameKind, Limits, open, seal as frame,
@@ -42,8 +42,14 @@ impl<S: Replicated> Replica<S> {
     /// ```
     pub fn save(&self) -> Vec<u8> {
         let ledger = &self.state.core.ledger;
-        let mut ids: BTreeSet<ReplicaId> = ledger.replicas().collect();
+        // The table names what is written and nothing else.
+        let records = ledger.records.clone().readable();
+        let mut ids: BTreeSet<ReplicaId> = records.replicas().collect();
+        ids.extend(ledger.seals().map(|(dot, _)| dot.replica));
         ids.insert(self.id);
+        let bytes = |delta: &Delta<S>| (delta.claims().iter().next(), delta.to_bytes());
+        let mut waiting: Vec<_> = self.state.waiting.iter().map(bytes).collect();
+        waiting.sort();
         let mut sections = frame(FrameKind::Save, ids.into_iter().collect())
             .section(IDENTITY, |e| {
                 e.table();
@@ -51,7 +57,7 @@ impl<S: Replicated> Replica<S> {
             })
             .section(STATE, |e| e.raw(&self.state.to_bytes()))
             .section(LEDGER, |e| {
-                ledger.records.clone().readable().encode(e);
+                records.encode(e);
                 let seals: Vec<_> = ledger.seals().collect();
                 e.varint(seals.len() as u64);
                 for (dot, seal) in seals {
@@ -60,11 +66,8 @@ impl<S: Replicated> Replica<S> {
                 }
             })
             .section(WAITING, |e| {
-                e.varint(self.state.waiting() as u64);
-                self.state
-                    .waiting
-                    .iter()
-                    .for_each(|delta| e.bytes(&delta.to_bytes()));
+                e.varint(waiting.len() as u64);
+                waiting.iter().for_each(|(_, delta)| e.bytes(delta));
             });
         for (tag, bytes) in &self.unknown_sections {
             sections = sections.section(*tag, |e| e.raw(bytes));
@@ -188,14 +191,18 @@ fn decode_waiting<S: Replicated>(
 ) -> Result<(), DecodeError> {
     let count = decoder.count(1)?;
     let mut before = None;
+    // It may have been allowed more than a new one is; what is read takes memory of its own length.
+    state.set_waiting_limits(WaitingLimits::new(usize::MAX, u64::MAX));
     for _ in 0..count {
         let bytes = decoder.bytes()?;
         let at = decoder.offset() - bytes.len();
         let delta = Delta::<S>::from_bytes(bytes, limits).map_err(|error| shift(error, at))?;
-        let first = delta.claims().iter().next();
-        decoder.require(before <= first, Kind::NotCanonical)?;
-        before = first;
+        let place = (delta.claims().iter().next(), bytes);
+        decoder.require(before < Some(place), Kind::NotCanonical)?;
+        before = Some(place);
         state.waiting.insert(delta, &state.core.version);
     }
-    decoder.require(state.waiting() == count, Kind::Inconsistent)
+    decoder.require(state.waiting() == count, Kind::Inconsistent)?;
+    state.set_waiting_limits(WaitingLimits::default());
+    Ok(())
 }

@@ -478,6 +478,7 @@ impl<S: Replicated> State<S> {
         core.note_seal(dot.replica, after);
         let records = Records::one(dot, &killed);
         core.ledger.learn(&records, core.value.entries());
+        self.refuse_forged(dot);
         Some(Delta {
             original: true,
             claims: Dots::from(dot),
@@ -494,6 +495,22 @@ impl<S: Replicated> State<S> {
             kills: Kills::exactly(killed),
             ledger: records,
         })
+    }
+
+    /// Refuses what has waited for `dot`, or brings it, and came before it was made: somebody else uses
+    /// the id.
+    fn refuse_forged(&mut self, dot: Dot) {
+        if self.waiting.len() == 0 {
+            return;
+        }
+        let forged = self
+            .waiting
+            .take_ready(&Dots::from(dot), &self.core.version);
+        for _ in forged {
+            self.reject(MergeError::IdentityReused {
+                replica: dot.replica,
+            });
+        }
     }
 
     /// The same with the same caches but nothing waiting. O(1).

@@ -94,7 +94,8 @@ impl Environment {
 
 /// What is wrong with a variable of this name; `None` if nothing is.
 fn stray(name: &OsStr) -> Option<String> {
-    let rest = name.to_str()?.strip_prefix("COMMUTE_KIT_")?;
+    let name = name.to_string_lossy();
+    let rest = name.strip_prefix("COMMUTE_KIT_")?;
     let known = NAMES.contains(&rest);
     (!known).then(|| format!("COMMUTE_KIT_{rest} is no variable of the kit; there are {NAMES:?}"))
 }

@@ -8,7 +8,7 @@ use super::source::Source;
 use super::step::{NotASchedule, Step, Verb};
 
 /// Most replicas a schedule may start with.
-const REPLICAS_MAX: u32 = 64;
+pub(crate) const REPLICAS_MAX: u32 = 64;
 
 /// The steps of one run.
 ///

@@ -12,7 +12,7 @@ use super::super::law::{Law, Laws, alike};
 use super::super::pulse::{PATIENCE, Pulse, Stuck, watched};
 use super::super::report::{Report, searched};
 use super::super::run::{Note, run, same_trace, too_large};
-use super::super::schedule::{Schedule, Shape};
+use super::super::schedule::{REPLICAS_MAX, Schedule, Shape};
 use super::super::shrink::shrink;
 use super::super::source::Source;
 use super::super::step::{Step, Verb};
@@ -110,6 +110,13 @@ impl Plan {
 
     fn replayed(self, can: &Rc<Table>, schedule: Schedule, pulse: &Pulse) -> Report {
         let mut report = Report::new((can.name)());
+        if !(1..=REPLICAS_MAX).contains(&schedule.replicas) {
+            let replicas = schedule.replicas;
+            let why =
+                format!("a schedule of {replicas} replicas; 1 to {REPLICAS_MAX} are possible");
+            report.inconclusive = Some(why);
+            return report;
+        }
         if !can.connects() {
             report.inconclusive = Some(UNCONNECTED.into());
             return report;
@@ -136,6 +143,9 @@ impl Plan {
                     ..unshrunk(can.name, *broken, schedule.clone(), ran.story)
                 });
             }
+        }
+        if schedule.steps.is_empty() && report.failures.is_empty() {
+            report.inconclusive = Some("the schedule has no steps".into());
         }
         let operates = schedule.steps.iter().any(|step| step.verb == Verb::Do);
         if operates && report.coverage.effective(Verb::Do) == 0 && report.failures.is_empty() {

@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 
 use super::capabilities::Capabilities;
 use super::faults::Faults;
+use super::regressions::STEPS_MAX;
 use super::subject::Subject;
 use plan::Plan;
 pub use report::SuiteReport;
@@ -51,16 +52,16 @@ impl<T: Subject> Suite<T> {
         self
     }
 
-    /// How many steps a random schedule has; up to 40 by default.
+    /// How many steps a random schedule has, up to 10,000; up to 40 by default.
     pub fn steps(mut self, steps: usize) -> Self {
-        self.plan.random.steps = steps;
+        self.plan.random.steps = steps.min(STEPS_MAX);
         self
     }
 
     /// How many replicas a random schedule has; 3 by default. Of schedules with more than two some have
     /// fewer, some two more.
     pub fn replicas(mut self, replicas: u32) -> Self {
-        self.plan.random.replicas = replicas;
+        self.plan.random.replicas = replicas.clamp(1, 64);
         self
     }
 

@@ -27,7 +27,7 @@ use crate::text::run_tree::run::{Run, Size};
 pub enum BuildError {
     /// An entry of a sequence has an odd index.
     OddIndex(EntryId),
-    /// The clock is used up.
+    /// The clock is used up, or not that of the newest element.
     Clock,
     /// A Lamport time is 0, used up, greater than the clock, or does not ascend with the names.
     Lamport(EntryId),
@@ -50,7 +50,7 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OddIndex(id) => write!(f, "sequence entry {id:?} has an odd index"),
-            Self::Clock => f.write_str("the clock is used up"),
+            Self::Clock => f.write_str("the clock is not that of the newest element"),
             Self::Lamport(id) => write!(f, "element {id:?} has an impossible lamport time"),
             Self::UsedTwice(id) => write!(f, "{id:?} is named twice or out of order"),
             Self::TextLength => f.write_str("the text has more or less characters than elements"),
@@ -83,6 +83,11 @@ impl Sequence {
             return Err(BuildError::Clock);
         }
         let elements = sorted_elements(runs, clock)?;
+        // Elements stay for good, so nothing else has moved the clock: a state has one spelling.
+        let last = |run: &&ElementRun| run.lamport + u64::from(run.names.len() - 1);
+        if elements.iter().map(last).max().unwrap_or(0) != clock {
+            return Err(BuildError::Clock);
+        }
         let deletes = sorted_records(deletes)?;
         used_twice(&elements, &deletes)?;
         let coverage = Coverage::new(&elements, &deletes)?;

@@ -280,13 +280,16 @@ fn a_ledger_of_crossing_records_answers_by_fallback() {
         let answer = decode(&answer.to_bytes()).unwrap();
         assert_eq!(other.absorb(&answer), Ok(Applied::New));
         assert_eq!(other, state);
-        let saved = Replica::from_state(state, id(0xab)).save();
-        assert_eq!(
-            Replica::<Words>::resume(&saved, &Limits::default())
-                .unwrap()
-                .save(),
-            saved
-        );
+        let mut replica = Replica::from_state(state, id(0xab));
+        let resumed = |saved: &[u8]| Replica::<Words>::resume(saved, &Limits::default()).unwrap();
+        let saved = replica.save();
+        assert_eq!(resumed(&saved).save(), saved);
+        // So many that the ledger forgets the seals of the others.
+        for n in 0..1_100 {
+            replica.edit(|words| words.insert(format!("{n}"))).unwrap();
+        }
+        let saved = replica.save();
+        assert_eq!(resumed(&saved).save(), saved);
     });
 }
 

@@ -135,6 +135,9 @@ fn each_fault_of_the_lists_is_named() {
             .unwrap_err()
     };
     assert!(Sequence::build(&runs, "ad", &records, 4).is_ok());
+    assert_eq!(build(&runs, "ad", &records, 5), BuildError::Clock);
+    assert_eq!(build(&[], "", &[], 1), BuildError::Clock);
+    assert!(Sequence::build(&[], "", &[], 0).is_ok());
     assert_eq!(
         build(&runs, "ad", &records, 3),
         BuildError::Lamport(entry(1, 3, 6))
