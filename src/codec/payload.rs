@@ -13,6 +13,10 @@ use crate::clock::ReplicaId;
 ///
 /// Peers that do not know a type compare its values as bytes, hence the law: equal values have
 /// equal bytes, and `decode` refuses every other spelling.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the plain value of an entry",
+    note = "use a number, a text, bytes, `bool`, `char` or an `Option` of these, or implement `commute::codec::Payload`"
+)]
 pub trait Payload: Clone + PartialEq + Debug + Send + Sync + 'static {
     /// Appends the bytes of this value.
     fn encode(&self, out: &mut Vec<u8>);

@@ -44,7 +44,9 @@ impl fmt::Display for EditError {
             Self::CounterExhausted => f.write_str("this replica has used all its dots"),
             Self::TooManyEntries => f.write_str("too many entries in one update"),
             Self::CounterOverflow => f.write_str("counter overflow"),
-            Self::NoRight { held } => write!(f, "this replica holds {held} rights only"),
+            Self::NoRight { held } => {
+                write!(f, "this replica holds no more than {held} of the rights")
+            }
             Self::LamportExhausted => f.write_str("lamport time exhausted"),
             Self::StampExhausted => f.write_str("no stamp is left; clear the register first"),
             Self::ClockBehind { millis } => {

@@ -183,6 +183,10 @@ pub trait Replicated: Sized + Send + Sync + 'static {
 }
 
 /// A replicated value that may stand at a [`Place::Removable`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand under a map key or in a list",
+    note = "what stands there is reset when it is removed: use a replicated type that is `Removable`; the page of one that is not says why"
+)]
 pub trait Removable: Replicated {
     /// Removes everything that is seen here, as part of `update`; what is added concurrently stays.
     ///

@@ -1,6 +1,7 @@
 //! Joining two states.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use super::feed::Nobody;

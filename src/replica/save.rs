@@ -42,8 +42,14 @@ impl<S: Replicated> Replica<S> {
     /// ```
     pub fn save(&self) -> Vec<u8> {
         let ledger = &self.state.core.ledger;
+        // Records may be dropped at any time; those that no reader takes, since a peer has forged some,
+        // must not cost the save.
+        let records = ledger.records.clone();
+        let records = match fit(&self.state, &records) {
+            true => records,
+            false => Records::default(),
+        };
         // The table names what is written and nothing else.
-        let records = ledger.records.clone().readable();
         let mut ids: BTreeSet<ReplicaId> = records.replicas().collect();
         ids.extend(ledger.seals().map(|(dot, _)| dot.replica));
         ids.insert(self.id);
@@ -144,6 +150,16 @@ fn shift(error: DecodeError, by: usize) -> DecodeError {
     }
 }
 
+/// Whether what `records` say was killed is known to `state`, and dead.
+fn fit<S: Replicated>(state: &State<S>, records: &Records) -> bool {
+    let Some(killed) = records.all() else {
+        return false;
+    };
+    let mut live = Names::new();
+    state.core.value.names(&killed.dots(), &mut live);
+    killed.dots().is_within(&state.core.version) && live.is_disjoint(&killed)
+}
+
 fn decode_ledger<S: Replicated>(
     decoder: &mut Decoder<'_>,
     state: &mut State<S>,
@@ -158,11 +174,7 @@ fn decode_ledger<S: Replicated>(
         consistent && records.kills.values().all(filled),
         Kind::Inconsistent,
     )?;
-    let killed = records.all().ok_or(decoder.error(Kind::Inconsistent))?;
-    let mut live = Names::new();
-    state.core.value.names(&killed.dots(), &mut live);
-    let past = killed.dots().is_within(&state.core.version);
-    decoder.require(past && live.is_disjoint(&killed), Kind::Inconsistent)?;
+    decoder.require(fit(state, &records), Kind::Inconsistent)?;
     state.core_mut().ledger.learn(&records, u64::MAX);
     let mut before = None;
     let seals = decoder.count(10)?;
