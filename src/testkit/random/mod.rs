@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::capabilities::Capabilities;
 use super::faults::Faults;
 use super::law::Laws;
-use super::regressions::STEPS_MAX;
 use super::report::Report;
 use super::schedule::Schedule;
 use super::seen::Seen;
@@ -77,9 +76,9 @@ impl<T: Subject> RandomSearch<T> {
         self
     }
 
-    /// The most steps a schedule has, up to 10,000; each has at least half of them.
+    /// The most steps a schedule has, up to 2^20; each has at least half of them.
     pub fn steps(mut self, steps: usize) -> Self {
-        self.plan.steps = steps.min(STEPS_MAX);
+        self.plan.steps = steps.min(1 << 20);
         self
     }
 

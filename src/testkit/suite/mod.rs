@@ -7,7 +7,6 @@ use std::marker::PhantomData;
 
 use super::capabilities::Capabilities;
 use super::faults::Faults;
-use super::regressions::STEPS_MAX;
 use super::subject::Subject;
 use plan::Plan;
 pub use report::SuiteReport;
@@ -52,9 +51,9 @@ impl<T: Subject> Suite<T> {
         self
     }
 
-    /// How many steps a random schedule has, up to 10,000; up to 40 by default.
+    /// How many steps a random schedule has, up to 2^20; up to 40 by default.
     pub fn steps(mut self, steps: usize) -> Self {
-        self.plan.random.steps = steps.min(STEPS_MAX);
+        self.plan.random.steps = steps.min(1 << 20);
         self
     }
 
