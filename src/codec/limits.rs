@@ -17,9 +17,10 @@
 pub struct Limits {
     /// The longest input, in bytes.
     pub bytes_max: usize,
-    /// The most items (entries, runs, fields) in one input.
+    /// The most items (entries, runs, fields) in one frame. A save holds its state and each waiting delta
+    /// as a frame of its own.
     pub items_max: u64,
-    /// The most replicas in one input.
+    /// The most replicas in one frame.
     pub replicas_max: usize,
     /// The deepest nesting of shapes.
     pub depth_max: u32,
