@@ -44,9 +44,8 @@ impl<S: Replicated> Replica<S> {
         let ledger = &self.state.core.ledger;
         // Records may be dropped at any time; those that no reader takes, since a peer has forged some,
         // must not cost the save.
-        let records = ledger.records.clone();
-        let records = match fit(&self.state, &records) {
-            true => records,
+        let records = match fit(&self.state, &ledger.records) {
+            true => ledger.records.clone(),
             false => Records::default(),
         };
         // The table names what is written and nothing else.
